@@ -1,0 +1,46 @@
+# Each target sets up .venv on first use and reuses it afterwards.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# The CPU tests spread over two processes of one thread each: faster than one process of two on small tensors.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+.PHONY: demo test unit check bench clean
+
+demo: $(READY)  ## Classical acquisition functions on the paper's function families: tables and pictures
+	@for family in branin goldstein-price hartmann-3 rhino-1; do \
+	  $(BIN)/metabo evaluate $$family --methods ei,logei,pi,ucb,random --tasks 100 --out runs/demo/$$family || exit; \
+	done
+	@echo "Pictures: runs/demo/*/regret.png"
+
+test: $(READY)  ## All tests
+	$(PYTEST)
+
+unit: $(READY)  ## The fast tests
+	$(PYTEST) -m "not slow"
+
+check: $(READY)  ## Format, lint, types, layers, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PYTEST)
+
+bench: $(READY)  ## Speed and search quality, JSON lines
+	$(BIN)/python benchmarks/episodes.py
+	$(BIN)/python benchmarks/search_quality.py
+
+clean:  ## Remove the environment and everything it made
+	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+# torch goes first and alone, so that nothing else can pull in another build of it.
+$(READY): requirements.lock pyproject.toml
+	@echo "Setting up $(VENV) (a few minutes, once) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "metabo needs Python 3.11 or newer: set PYTHON=/path/to/python3.11"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^torch==' requirements.lock)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)

@@ -1,0 +1,182 @@
+"""The command line: `metabo list`, `metabo evaluate`."""
+
+import math
+import sys
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from metabo.errors import MetaBOError
+from metabo.experiments import METHODS, Evaluation, evaluate
+from metabo.experiments.store import prepare, write, write_json
+from metabo.metrics import quantiles
+from metabo.options import declared_options
+from metabo.policies import SEARCHES, SearchName
+from metabo.tasks import FAMILIES, family
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Learned acquisition functions for Bayesian optimization of related problems.",
+)
+console = Console()
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one sentence and exit code 2."""
+    try:
+        app()
+    except MetaBOError as error:
+        Console(stderr=True).print(f"[bold red]Error:[/] {_escape(str(error))}", soft_wrap=True)
+        sys.exit(2)
+
+
+@app.command("list")
+def list_() -> None:
+    """Show families, methods and searches, with their options."""
+    families = _table("Families (name:option=value)", "name", "D", "budget", "options")
+    for name, builder in FAMILIES.items():
+        setting = family(name)
+        families.add_row(name, str(setting.domain.dim), str(setting.budget), _options(builder))
+    methods = _table("Methods (name:option=value)", "name", "what it does", "options")
+    for name, build in METHODS.items():
+        summary = (build.__doc__ or "").splitlines()[0]
+        methods.add_row(name, summary, _options(build))
+    searches = _table("Searches", "name", "how acquisition functions are maximized")
+    for name, summary in SEARCHES.items():
+        searches.add_row(name, summary)
+    for table in (families, methods, searches):
+        console.print(table)
+
+
+@app.command("evaluate")
+def evaluate_(
+    family_: Annotated[
+        str, typer.Argument(metavar="FAMILY", help="Such as branin; see `metabo list`.")
+    ],
+    methods: Annotated[
+        str, typer.Option(help="Methods to compare, separated by commas.")
+    ] = "ei,random",
+    tasks: Annotated[int, typer.Option(help="Test tasks to draw.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of tasks and episodes.")] = 0,
+    budget: Annotated[
+        int | None, typer.Option(help="Evaluations per task.", show_default="the family's")
+    ] = None,
+    task_file: Annotated[
+        Path | None, typer.Option(help="JSON list of task parameters, instead of drawn tasks.")
+    ] = None,
+    search: Annotated[str, typer.Option(help="gradient, grid or sobol.")] = "gradient",
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for results.json and regret.png.", show_default="runs/FAMILY"),
+    ] = None,
+) -> None:
+    """Run methods on the same unseen tasks; print a table, write results.json and regret.png."""
+    from metabo.experiments.plots import plot_regret  # matplotlib is slow to import
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
+    family(family_)
+    prepare(folder)
+    with _progress() as progress:
+        bars = {name: progress.add_task(name, total=None, start=False) for name in names}
+
+        def on_progress(name: str, step: int, total: int) -> None:
+            if not progress.tasks[bars[name]].started:
+                progress.start_task(bars[name])
+            progress.update(bars[name], completed=step, total=total)
+
+        evaluation = evaluate(
+            family_,
+            methods=names,
+            tasks=tasks,
+            seed=seed,
+            budget=budget,
+            task_file=task_file,
+            search=cast(SearchName, search),
+            device=device,
+            on_progress=on_progress,
+        )
+    write_json(folder / "results.json", evaluation.record())
+    write(folder / "regret.png", lambda path: plot_regret(evaluation, path))
+    console.print(_summary(evaluation))
+    console.print(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}", soft_wrap=True)
+
+
+def _summary(evaluation: Evaluation) -> Table:
+    """Median regret of each method at a few steps, its curve in small, and its time."""
+    marks = [t for t in (1, 5, 10, 20, 30, 50, 100) if t < evaluation.budget] + [evaluation.budget]
+    curves = {
+        name: quantiles(r.regret, [0.5])[0].tolist() for name, r in evaluation.methods.items()
+    }
+    logs = [math.log10(max(v, 1e-16)) for curve in curves.values() for v in curve]
+    table = _table(
+        f"{evaluation.family}: median simple regret, {evaluation.tasks} tasks",
+        "method",
+        *(f"t={t}" for t in marks),
+        "log curve",
+        "s/run",
+    )
+    for name, curve in curves.items():
+        numbers = [f"{curve[t - 1]:.1e}" for t in marks]
+        seconds = f"{evaluation.methods[name].seconds_per_episode:.4f}"
+        table.add_row(name, *numbers, _spark(curve, min(logs), max(logs)), seconds)
+    return table
+
+
+def _spark(curve: list[float], low: float, high: float) -> str:
+    """A curve as a row of blocks on a logarithmic scale, at most ten of them."""
+    blocks = "▁▂▃▄▅▆▇█"
+    stride = max(1, math.ceil(len(curve) / 10))
+    heights = [(math.log10(max(v, 1e-16)) - low) / max(high - low, 1e-9) for v in curve[::stride]]
+    return "".join(blocks[min(7, int(8 * h))] for h in heights)
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description:>12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("steps"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _options(builder: object) -> str:
+    declared = declared_options(builder)  # type: ignore[arg-type]
+    return " ".join(f"{name}={_shown(p.default)}" for name, p in declared.items()) or "-"
+
+
+def _shown(value: object) -> str:
+    return f"{value[0]:g}..{value[1]:g}" if isinstance(value, tuple) else str(value)
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""What can go wrong by a user's hand; every message states the rule, the value and the remedy."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class MetaBOError(Exception):
+    """Any mistake that `metabo` can name."""
+
+
+class ShapeError(MetaBOError, ValueError):
+    """A tensor's axes do not fit."""
+
+
+class DomainError(MetaBOError, ValueError):
+    """A point lies outside the domain."""
+
+
+class DataError(MetaBOError, ValueError):
+    """A value or a file's content cannot be used."""
+
+
+class OptionError(MetaBOError, ValueError):
+    """An unknown name, or an option that does not fit."""
+
+
+class OutputError(MetaBOError, OSError):
+    """A result cannot be written where it was asked for."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> OptionError:
+    """The error for a name that is not among the known ones, with the nearest of them."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    remedy = f"Did you mean `{near[0]}`? " if near else ""
+    choices = ", ".join(f"`{n}`" for n in names) if names else "none"
+    return OptionError(f"Unknown {kind} `{name}`. {remedy}Choose from: {choices}.")

@@ -1,0 +1,172 @@
+"""Run methods on the same test tasks and keep what happened."""
+
+import json
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import torch
+from torch import Tensor
+
+from metabo.errors import DataError, OptionError, unknown
+from metabo.experiments.methods import method
+from metabo.loop import rollout
+from metabo.metrics import quantiles
+from metabo.policies import SEARCHES, SearchName, searcher
+from metabo.seeding import generator
+from metabo.shapes import Float
+from metabo.tasks import TaskFamily, Tasks, family
+
+Progress = Callable[[str, int, int], None]
+"""Told after each step: the method, the steps done and the budget."""
+
+
+@dataclass(frozen=True)
+class MethodResult:
+    """How one method did on all tasks."""
+
+    regret: Float[Tensor, "E T"]
+    queries: Float[Tensor, "E T D"]
+    seconds_per_episode: float
+    """Wall-clock seconds of the lockstep run divided by its episodes."""
+
+    def record(self) -> dict[str, object]:
+        """As stored in `results.json`."""
+        q30, median, q70 = quantiles(self.regret, [0.3, 0.5, 0.7])
+        return {
+            "median": median.tolist(),
+            "q30": q30.tolist(),
+            "q70": q70.tolist(),
+            "mean": self.regret.mean(0).tolist(),
+            "regret": self.regret.tolist(),
+            "queries": self.queries.tolist(),
+            "seconds_per_episode": self.seconds_per_episode,
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The outcome of `evaluate`."""
+
+    family: str
+    budget: int
+    tasks: int
+    seed: int
+    device: str
+    search: str
+    methods: dict[str, MethodResult]
+
+    def record(self) -> dict[str, object]:
+        """As stored in `results.json`."""
+        versions = {
+            "metabo": _version(),
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "numpy": numpy.__version__,
+        }
+        head = {
+            key: getattr(self, key)
+            for key in ("family", "budget", "tasks", "seed", "device", "search")
+        }
+        results = {name: result.record() for name, result in self.methods.items()}
+        return {**head, "versions": versions, "methods": results}
+
+
+def evaluate(
+    name: str,
+    *,
+    methods: Sequence[str] = ("ei", "random"),
+    tasks: int = 100,
+    seed: int = 0,
+    budget: int | None = None,
+    task_file: str | Path | None = None,
+    search: SearchName = "gradient",
+    device: str = "cpu",
+    on_progress: Progress | None = None,
+) -> Evaluation:
+    """Run each method on the same tasks, all episodes of a method in lockstep.
+
+    Args:
+        name: The family, such as `branin` or `branin:noise=0.1`.
+        methods: Methods, such as `ei` or `ucb:beta=9`.
+        tasks: How many tasks to draw; they depend on the seed alone and never occur in training.
+        seed: Of the tasks and of the random numbers in the episodes.
+        budget: Evaluations per episode; the family's own if None.
+        task_file: A JSON list with the parameters of each task, instead of drawn tasks.
+        search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
+            `sobol`.
+        device: `cpu` or `cuda`.
+        on_progress: Called after each step of each method.
+    """
+    setting = family(name)
+    budget = setting.budget if budget is None else budget
+    _check(methods, tasks=tasks, budget=budget, search=search, device=device)
+    domain = setting.domain.to(device)
+    # Every mistake in a method's name or options comes to light before the first run.
+    policies = {m: method(m, setting, searcher(search, domain)) for m in methods}
+    drawn = _draw(setting, tasks, seed) if task_file is None else _read(setting, Path(task_file))
+    drawn = drawn.to(device)
+    results = {}
+    for label, policy in policies.items():
+
+        def on_step(step: int, label: str = label) -> None:
+            if on_progress is not None:
+                on_progress(label, step, budget)
+
+        start = time.perf_counter()
+        episodes = rollout(policy, drawn, setting, seed=seed, budget=budget, on_step=on_step)
+        regret = episodes.regret.cpu()  # waits for the device
+        seconds = (time.perf_counter() - start) / len(regret)
+        results[label] = MethodResult(regret, episodes.queries.cpu(), seconds)
+    return Evaluation(name, budget, len(drawn.optimum), seed, device, search, results)
+
+
+def _draw(setting: TaskFamily, n: int, seed: int) -> Tasks:
+    return setting.sample(n, generator(seed, "test tasks"))
+
+
+def _read(setting: TaskFamily, path: Path) -> Tasks:
+    try:
+        records = json.loads(path.read_text())
+    except OSError as error:
+        reason = error.strerror or error
+        raise DataError(
+            f"The task file `{path}` cannot be read: {reason}. Check the path."
+        ) from None
+    except ValueError as error:
+        raise DataError(
+            f"The task file `{path}` must be JSON, but it is not: {error}. "
+            "Give a list with one object per task."
+        ) from None
+    if not isinstance(records, list):
+        raise DataError(f"The task file `{path}` must hold a list with one object per task.")
+    try:
+        return setting.read(records)
+    except DataError as error:
+        raise DataError(f"In the task file `{path}`: {error}") from None
+
+
+def _check(methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str) -> None:
+    if isinstance(methods, str) or not methods:
+        raise OptionError(f"`methods` must be a list with at least one name, but got {methods!r}.")
+    if len(set(methods)) < len(methods):
+        raise OptionError(f"Each method can be given once, but got {list(methods)}.")
+    if tasks < 1 or budget < 1:
+        raise OptionError(
+            f"`tasks` and `budget` must be at least 1, but got {tasks} and {budget}."
+        )
+    if search not in SEARCHES:
+        raise unknown("search", search, SEARCHES)
+    if device.split(":")[0] not in ("cpu", "cuda"):
+        raise unknown("device", device, ("cpu", "cuda"))
+    if device != "cpu" and not torch.cuda.is_available():
+        raise OptionError(f"Device `{device}` is not available on this machine. Use `cpu`.")
+
+
+def _version() -> str:
+    from metabo import __version__
+
+    return __version__

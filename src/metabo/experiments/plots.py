@@ -1,0 +1,49 @@
+"""Pictures of results."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from metabo.experiments.evaluate import Evaluation
+from metabo.metrics import quantiles
+
+# Okabe and Ito's palette, which colour-blind people can tell apart, less yellow, which paper
+# swallows.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+
+
+def plot_regret(evaluation: Evaluation, path: Path) -> None:
+    """Median simple regret over the steps with its 30 to 70 % band, on a log scale."""
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    axes = figure.subplots()
+    steps = np.arange(1, evaluation.budget + 1)
+    curves = {
+        name: quantiles(result.regret, [0.3, 0.5, 0.7]).numpy()
+        for name, result in evaluation.methods.items()
+    }
+    floor = _floor(np.stack(list(curves.values())))
+    for number, (name, curve) in enumerate(curves.items()):
+        low, median, high = np.maximum(curve, floor)
+        colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+        axes.fill_between(steps, low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(steps, median, color=colour, linestyle=dash, linewidth=1.8, label=name)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlim(1, max(2, evaluation.budget))
+    axes.set_xlabel("evaluations t")
+    axes.set_ylabel("simple regret (median, 30-70 %)")
+    axes.set_title(
+        f"{evaluation.family}: {evaluation.tasks} unseen tasks, {evaluation.search} search"
+    )
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)
+
+
+def _floor(curves: np.ndarray) -> float:
+    """Where a log axis ends when regret is zero: a tenth of the smallest positive value."""
+    positive = curves[curves > 1e-15]
+    return float(positive.min()) / 10 if positive.size else 1e-16

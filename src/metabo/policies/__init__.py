@@ -1,0 +1,45 @@
+"""Policies: from a state to the next query."""
+
+from typing import Literal
+
+from metabo.domain import Domain, Finite
+from metabo.policies.base import Policy, Proposal
+from metabo.policies.candidates import Candidates
+from metabo.policies.decide import Maximize, Sample
+from metabo.policies.gradient import GradientRefine
+from metabo.policies.mixed import RandomSearch, StartAt
+from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
+
+SearchName = Literal["gradient", "grid", "sobol"]
+SEARCHES: dict[SearchName, str] = {
+    "gradient": "coarse look, then quasi-Newton ascent from the best places (default)",
+    "grid": "the published program's lattice, with Sobol points around its best points",
+    "sobol": "the same from a Sobol grid, as in the paper's text",
+}
+
+
+def searcher(name: SearchName, domain: Domain) -> Searcher:
+    """The searcher of this name for a domain; a finite domain is always enumerated."""
+    if isinstance(domain, Finite):
+        return Enumerate(domain)
+    if name == "gradient":
+        return GradientRefine.sized(domain.dim)
+    return HierarchicalGrid.paper(domain.dim, "lattice" if name == "grid" else "sobol")
+
+
+__all__ = [
+    "SEARCHES",
+    "Candidates",
+    "Enumerate",
+    "GradientRefine",
+    "HierarchicalGrid",
+    "Maximize",
+    "Policy",
+    "Proposal",
+    "RandomSearch",
+    "Sample",
+    "SearchName",
+    "Searcher",
+    "StartAt",
+    "searcher",
+]

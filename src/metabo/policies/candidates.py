@@ -1,0 +1,104 @@
+"""Candidate points with their scores.
+
+Scoring is cut into chunks along the points, which stay in a CPU's cache and bound the memory on
+any device.
+
+Ties: scores that agree to 1e-9 of the best count as equal. After a start at the midpoint EI is the
+    same at all
+corners of the cube, and without this rule rounding would decide. Which of them wins is up to the
+caller: the lowest index (`first_best`), or any with equal chance (`any_best`).
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from metabo.acquisition import AcquisitionFunction
+from metabo.shapes import Bool, Float, Int
+from metabo.state import Belief, BOState
+
+_TIE = 1e-9
+_CHUNK_CPU, _CHUNK_CUDA = 2**18, 2**26
+"""Covariances (E x t x N) computed at once: 2 MB, about a core's cache, and 512 MB on a device."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Points of each episode, what is believed about them, and their scores."""
+
+    belief: Belief
+    score: Float[Tensor, "E N"]
+
+    def take(self, index: Int[Tensor, "E n"]) -> "Candidates":
+        """The candidates with these numbers, episode by episode."""
+        belief = self.belief
+        rows = index[..., None].expand(-1, -1, belief.x.shape[-1])
+        picked = replace(
+            belief,
+            x=belief.x.gather(1, rows),
+            mean=belief.mean.gather(1, index),
+            std=belief.std.gather(1, index),
+        )
+        return Candidates(picked, self.score.gather(1, index))
+
+    def then(self, other: "Candidates") -> "Candidates":
+        """These candidates followed by others of the same state."""
+        mine, theirs = self.belief, other.belief
+        joined = replace(
+            mine,
+            x=torch.cat([mine.x, theirs.x], 1),
+            mean=torch.cat([mine.mean, theirs.mean], 1),
+            std=torch.cat([mine.std, theirs.std], 1),
+        )
+        return Candidates(joined, torch.cat([self.score, other.score], 1))
+
+
+@torch.no_grad()
+def evaluate(state: BOState, af: AcquisitionFunction, x: Float[Tensor, "E N D"]) -> Candidates:
+    """Score the points `x`, chunk by chunk."""
+    limit = _CHUNK_CUDA if x.is_cuda else _CHUNK_CPU
+    size = max(1, limit // (state.n_episodes * max(1, state.n_observed)))
+    parts = []
+    for chunk in x.split(size, 1):
+        belief = state.belief(chunk)
+        parts.append((belief.mean, belief.std, af(belief)))
+    mean, std, score = (torch.cat(part, 1) for part in zip(*parts, strict=True))
+    belief = Belief(x, mean, std, state.best, state.history, state.step, state.budget)
+    return Candidates(belief, score)
+
+
+def first_best(score: Float[Tensor, "E N"]) -> Int[Tensor, " E"]:
+    """The number of the best candidate, the lowest of those that tie."""
+    return _ties(score).byte().argmax(-1)
+
+
+def any_best(score: Float[Tensor, "E N"], draw: Float[Tensor, "E 1"]) -> Int[Tensor, " E"]:
+    """The number of the best candidate; among ties, the one a draw from (0, 1) falls on."""
+    rank = _ties(score).cumsum(-1)  # E N; counts the ties up to each candidate
+    target = (draw * rank[:, -1:]).floor() + 1
+    return (rank >= target).byte().argmax(-1)
+
+
+def best(
+    score: Float[Tensor, "E N"], k: int, near: Bool[Tensor, "#E N N"] | None = None
+) -> Int[Tensor, "E k"]:
+    """The numbers of the `k` best candidates, best first, ties by the lowest number.
+
+    With `near` given, a candidate near one already chosen is passed over while there are others.
+    """
+    remaining, chosen = score.clone(), []
+    rows = torch.arange(score.shape[0], device=score.device)
+    for _ in range(min(k, score.shape[-1])):
+        index = first_best(remaining)
+        chosen.append(index)
+        if near is None:
+            remaining.scatter_(1, index[:, None], -torch.inf)
+        else:
+            remaining.masked_fill_(near.expand(len(rows), -1, -1)[rows, index], -torch.inf)
+    return torch.stack(chosen, 1)
+
+
+def _ties(score: Tensor) -> Tensor:
+    best = score.amax(-1, keepdim=True)
+    return score >= best - _TIE * best.abs()

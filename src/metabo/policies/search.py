@@ -1,0 +1,81 @@
+"""Searchers: from a state and an acquisition function to the points it favours."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+from torch import Tensor
+
+from metabo.acquisition import AcquisitionFunction
+from metabo.domain import Finite, lattice, sobol
+from metabo.policies.candidates import Candidates, best, evaluate
+from metabo.shapes import Float
+from metabo.state import BOState
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """Finds the points that an AF favours."""
+
+    def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
+        """The candidate set of each episode, the best points found among it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Enumerate:
+    """Scores every point of a finite domain: its maximum is exact."""
+
+    domain: Finite
+
+    def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
+        """All points of the domain."""
+        return evaluate(state, af, for_all(self.domain.points, state))
+
+
+@dataclass(frozen=True)
+class HierarchicalGrid:
+    """The paper's search: a global grid, then Sobol points around its k best points.
+
+    The candidate set is the k best local points, then the global grid (the paper's xi_local and
+    xi_global).
+    """
+
+    n_global: int
+    """Points of the global grid, N_MS."""
+    n_local: int
+    """Points of each local grid, N_LS."""
+    k: int = 5
+    """Local searches; also how many of their points are kept."""
+    grid: Literal["lattice", "sobol"] = "lattice"
+    """The published program's lattice of floor(N_MS^(1/D))^D points, or the paper's Sobol grid."""
+
+    @classmethod
+    def paper(cls, dim: int, grid: Literal["lattice", "sobol"] = "lattice") -> "HierarchicalGrid":
+        """The published sizes for a number of dimensions (four and more as for its GP samples)."""
+        n = {1: 500, 2: 1000, 3: 2000, 4: 3000}.get(dim, 4000)
+        return cls(n, n, 5, grid)
+
+    def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
+        """Local maxima, then the global grid."""
+        dim = state.gp.prior.dim
+        per_axis = int(self.n_global ** (1 / dim) + 1e-9)
+        device = state.gp.x.device
+        points = (
+            lattice(per_axis, dim, device)
+            if self.grid == "lattice"
+            else sobol(self.n_global, dim, device)
+        )
+        coarse = evaluate(state, af, for_all(points, state))
+        centres = coarse.take(best(coarse.score, self.k)).belief.x  # E K D
+        low, high = (centres - 1 / per_axis).clamp_min(0), (centres + 1 / per_axis).clamp_max(1)
+        cube = sobol(self.n_local, dim, device)
+        local = low[:, :, None] + cube * (high - low)[:, :, None]  # E K N D
+        fine = evaluate(state, af, local.flatten(1, 2))
+        # The k best of all local points together, which may crowd around one start, as in the
+        # published program.
+        return fine.take(best(fine.score, self.k)).then(coarse)
+
+
+def for_all(points: Float[Tensor, "N D"], state: BOState) -> Float[Tensor, "E N D"]:
+    """The same points for every episode."""
+    return points.expand(state.n_episodes, -1, -1)

@@ -1,0 +1,34 @@
+"""Axis glossary, and the type annotations that carry it.
+
+| axis | meaning                  | axis | meaning                        |
+| ---- | ------------------------ | ---- | ------------------------------ |
+| `E`  | episodes in lockstep     | `T`  | budget                         |
+| `N`  | candidate points         | `t`  | observations so far            |
+| `D`  | input dimensions         | `M`  | source tasks                   |
+| `F`  | features per candidate   | `K`  | local searches                 |
+| `P`  | parameters of a task     | `S`  | starts of a hyperparameter fit |
+
+There is exactly one explicit leading axis: points are `E N D`, values `E N`. `#E` marks an axis
+that is `E` long or 1 and shared. Annotations are checked at run time in the test suite only.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Annotated as Bool
+    from typing import Annotated as Float
+    from typing import Annotated as Int
+else:
+    try:
+        from jaxtyping import Bool, Float, Int
+    except ImportError:
+
+        class _Axes:
+            """Stands in for jaxtyping where it is not installed: axes only document."""
+
+            def __class_getitem__(cls, item):
+                return item[0]
+
+        Bool = Float = Int = _Axes
+
+__all__ = ["Bool", "Float", "Int"]

@@ -1,0 +1,216 @@
+"""Named parameters, and their way to the unit cube and back. The only place where the two meet.
+
+A `Float` and an `Int` take one coordinate each, a `Choice` takes one per value (one-hot). An `Int`
+with n values cuts its coordinate into n cells of which it occupies the centres, so that uniform
+points decode to uniform integers, end values included; on a log scale the cells are those of the
+logarithm.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from metabo import shapes
+from metabo.errors import DataError, OptionError, ShapeError, unknown
+
+Value = float | int | str | bool | None
+
+
+@dataclass(frozen=True)
+class Float:
+    """A real parameter in [low, high]."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the interval."""
+        _check_interval(self.low, self.high, self.log)
+
+    @property
+    def n_coordinates(self) -> int:
+        """Coordinates taken in the cube."""
+        return 1
+
+    def encode(self, value: Value) -> list[float]:
+        """The coordinate of a value."""
+        number = _number(value, self.low, self.high)
+        low, high, at = _scaled(self.low, self.high, number, log=self.log)
+        return [(at - low) / (high - low)]
+
+    def decode(self, coordinates: Tensor) -> Value:
+        """The value at a coordinate."""
+        low, high, _ = _scaled(self.low, self.high, self.low, log=self.log)
+        at = low + float(coordinates[0]) * (high - low)
+        return min(max(math.exp(at) if self.log else at, self.low), self.high)
+
+    def project(self, coordinates: Tensor) -> Tensor:
+        """Every coordinate is a value: nothing changes."""
+        return coordinates
+
+
+@dataclass(frozen=True)
+class Int:
+    """A whole-number parameter in [low, high], both included."""
+
+    low: int
+    high: int
+    log: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the interval."""
+        if int(self.low) != self.low or int(self.high) != self.high:
+            raise OptionError(
+                f"`Int` bounds must be whole, but got low={self.low}, high={self.high}."
+            )
+        _check_interval(self.low, self.high, self.log)
+
+    @property
+    def n_coordinates(self) -> int:
+        """Coordinates taken in the cube."""
+        return 1
+
+    def encode(self, value: Value) -> list[float]:
+        """The coordinate of a value: the centre of its cell, or its logarithm on the log scale."""
+        number = _number(value, self.low, self.high)
+        if number != int(number):
+            raise DataError(f"A value of an `Int` must be whole, but got {value}.")
+        low, high, at = self._scaled(number)
+        return [(at - low) / (high - low)]
+
+    def decode(self, coordinates: Tensor) -> Value:
+        """The value in whose cell the coordinate lies."""
+        return int(self._nearest(coordinates[:1]).item())
+
+    def project(self, coordinates: Tensor) -> Tensor:
+        """The coordinate of the value in whose cell each lies."""
+        low, high, _ = self._scaled(self.low)
+        nearest = self._nearest(coordinates)
+        return ((nearest.log() if self.log else nearest) - low) / (high - low)
+
+    def _scaled(self, number: float) -> tuple[float, float, float]:
+        return _scaled(self.low - 0.5, self.high + 0.5, number, log=self.log)
+
+    def _nearest(self, coordinates: Tensor) -> Tensor:
+        low, high, _ = self._scaled(self.low)
+        at = low + coordinates * (high - low)
+        return (at.exp() if self.log else at).round().clamp(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several values without order."""
+
+    values: tuple[Value, ...]
+
+    def __post_init__(self) -> None:
+        """Check that there is something to choose."""
+        object.__setattr__(self, "values", tuple(self.values))
+        if len(self.values) < 2 or len(set(map(repr, self.values))) < len(self.values):
+            raise OptionError(
+                f"`Choice` needs at least two different values, but got {self.values}."
+            )
+
+    @property
+    def n_coordinates(self) -> int:
+        """Coordinates taken in the cube."""
+        return len(self.values)
+
+    def encode(self, value: Value) -> list[float]:
+        """One at the value's own coordinate, zero elsewhere."""
+        names = [repr(v) for v in self.values]
+        if repr(value) not in names:
+            raise unknown("choice", repr(value), names)
+        return [float(name == repr(value)) for name in names]
+
+    def decode(self, coordinates: Tensor) -> Value:
+        """The value with the largest coordinate, the first of equals."""
+        return self.values[int(coordinates.argmax())]
+
+    def project(self, coordinates: Tensor) -> Tensor:
+        """One at the largest coordinate, zero elsewhere."""
+        index = coordinates.argmax(-1, keepdim=True)
+        return torch.zeros_like(coordinates).scatter(-1, index, 1.0)
+
+
+Parameter = Float | Int | Choice
+
+
+@dataclass(frozen=True)
+class Space:
+    """Parameters by name, in order."""
+
+    parameters: Mapping[str, Parameter]
+
+    def __post_init__(self) -> None:
+        """Check that there is something to search."""
+        if not self.parameters:
+            raise OptionError("A `Space` needs at least one parameter, but got none.")
+
+    @property
+    def dim(self) -> int:
+        """Coordinates of the unit cube; a `Choice` takes one per value."""
+        return sum(p.n_coordinates for p in self.parameters.values())
+
+    def encode(self, values: Mapping[str, Value]) -> shapes.Float[Tensor, " D"]:
+        """The point of the cube for a full set of named values."""
+        for name in values:
+            if name not in self.parameters:
+                raise unknown("parameter", name, self.parameters)
+        coordinates: list[float] = []
+        for name, parameter in self.parameters.items():
+            if name not in values:
+                raise DataError(
+                    f"Parameter `{name}` is missing. "
+                    f"Give a value for each of {list(self.parameters)}."
+                )
+            try:
+                coordinates += parameter.encode(values[name])
+            except (DataError, OptionError) as error:
+                raise DataError(f"Parameter `{name}`: {error}") from None
+        return torch.tensor(coordinates, dtype=torch.float64)
+
+    def decode(self, x: shapes.Float[Tensor, " D"]) -> dict[str, Value]:
+        """The named values at a point of the cube."""
+        self._check(x)
+        parts = zip(self.parameters.items(), self._split(x), strict=True)
+        return {name: parameter.decode(part) for (name, parameter), part in parts}
+
+    def project(self, x: shapes.Float[Tensor, "*n D"]) -> shapes.Float[Tensor, "*n D"]:
+        """The nearest points that are encodings of values: what would really be evaluated."""
+        self._check(x)
+        parts = zip(self.parameters.values(), self._split(x), strict=True)
+        return torch.cat([parameter.project(part) for parameter, part in parts], -1)
+
+    def _split(self, x: Tensor) -> tuple[Tensor, ...]:
+        return x.split([p.n_coordinates for p in self.parameters.values()], -1)
+
+    def _check(self, x: Tensor) -> None:
+        if x.shape[-1] != self.dim:
+            raise ShapeError(
+                f"`x` must end in an axis of size {self.dim} (the space's encoded dimension), "
+                f"but got shape {tuple(x.shape)}."
+            )
+
+
+def _check_interval(low: float, high: float, log: bool) -> None:
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise OptionError(
+            f"`low < high` must hold and both be finite, but got low={low}, high={high}."
+        )
+    if log and low <= 0:
+        raise OptionError(f"`low` must be positive on a log scale, but got low={low}.")
+
+
+def _number(value: Value, low: float, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise DataError(f"A value must be a number in [{low}, {high}], but got {value!r}.")
+    return value
+
+
+def _scaled(low: float, high: float, at: float, *, log: bool) -> tuple[float, float, float]:
+    return (math.log(low), math.log(high), math.log(at)) if log else (low, high, at)

@@ -1,0 +1,110 @@
+"""An optimization run as an immutable value, and what it believes about points."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from metabo.domain import require_dim, require_inside
+from metabo.errors import DataError, ShapeError
+from metabo.gp import GP, Prior
+from metabo.shapes import Float, Int
+
+
+@dataclass(frozen=True)
+class History:
+    """The queries of each episode so far and their observed values."""
+
+    x: Float[Tensor, "E t D"]
+    y: Float[Tensor, "E t"]
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is known about N points of each episode: all that an AF may look at."""
+
+    x: Float[Tensor, "E N D"]
+    mean: Float[Tensor, "E N"]
+    std: Float[Tensor, "E N"]
+    """Always positive."""
+    best: Float[Tensor, " E"]
+    """The largest observed value; 0, the prior mean, before any: no oracle of the task is used."""
+    history: History
+    step: Int[Tensor, ""]
+    """Observations so far, on the device: a number would be frozen into a captured graph."""
+    budget: Int[Tensor, ""]
+
+
+@dataclass(frozen=True)
+class BOState:
+    """E optimization runs after t of T evaluations, driven by `propose` and `observe`."""
+
+    gp: GP
+    step: Int[Tensor, ""]
+    budget: Int[Tensor, ""]
+
+    @classmethod
+    def start(cls, prior: Prior, *, episodes: int, budget: int) -> "BOState":
+        """The runs before their first evaluation, on the prior's device."""
+        if episodes < 1 or budget < 1:
+            raise ShapeError(
+                f"A run needs at least one episode and a budget of at least 1, but got {episodes} "
+                f"and {budget}."
+            )
+        scalar = torch.zeros((), dtype=torch.int64, device=prior.lengthscale.device)
+        return cls(GP.empty(prior, episodes), scalar, scalar + budget)
+
+    @property
+    def history(self) -> History:
+        """Queries and values so far."""
+        return History(self.gp.x, self.gp.y)
+
+    @property
+    def n_episodes(self) -> int:
+        """E, the episodes in lockstep."""
+        return self.gp.x.shape[0]
+
+    @property
+    def n_observed(self) -> int:
+        """How many evaluations each episode has spent, as a number: it decides shapes."""
+        return self.gp.x.shape[-2]
+
+    @property
+    def best(self) -> Float[Tensor, " E"]:
+        """The largest value observed in each episode; 0 before any."""
+        if self.n_observed == 0:
+            return self.gp.mean
+        return self.gp.y.amax(-1)
+
+    def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
+        """The GP's view of the points `x`, differentiable in them."""
+        mean, std = self.gp.predict(x)
+        return Belief(x, mean, std, self.best, self.history, self.step, self.budget)
+
+    def observe(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "BOState":
+        """The runs after evaluating `x` and seeing `y`."""
+        require_dim(x, self.gp.prior.dim)
+        if x.shape[0] != self.n_episodes or y.shape[0] != self.n_episodes:
+            raise ShapeError(
+                f"`x` and `y` must begin with an axis of size {self.n_episodes} (the episodes), "
+                f"but got shapes {tuple(x.shape)} and {tuple(y.shape)}."
+            )
+        if not _is_capturing(x):
+            require_inside(x)
+            _require_finite(y)
+        return BOState(self.gp.condition(x, y), self.step + 1, self.budget)
+
+
+def _require_finite(y: Tensor) -> None:
+    wrong = (~torch.isfinite(y)).nonzero()
+    if len(wrong):
+        episode = int(wrong[0, 0])
+        raise DataError(
+            f"An observed value must be finite, but got {float(y[episode])} in episode {episode}. "
+            "Give failed evaluations a finite penalty, or leave them out."
+        )
+
+
+def _is_capturing(x: Tensor) -> bool:
+    """Whether a CUDA graph is being recorded, in which no value can be looked at."""
+    return x.is_cuda and torch.cuda.is_current_stream_capturing()

@@ -1,0 +1,16 @@
+"""Tasks to optimize and the families they are drawn from."""
+
+from metabo.tasks.base import TaskFamily, Tasks
+from metabo.tasks.family import ParametricFamily
+from metabo.tasks.parameters import ParameterBox, TaskParameter
+from metabo.tasks.registry import FAMILIES, family
+
+__all__ = [
+    "FAMILIES",
+    "ParameterBox",
+    "ParametricFamily",
+    "TaskFamily",
+    "TaskParameter",
+    "Tasks",
+    "family",
+]

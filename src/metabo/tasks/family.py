@@ -1,0 +1,55 @@
+"""A family of tasks that are told apart by a few numbers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from metabo.domain import Domain
+from metabo.errors import OptionError
+from metabo.gp import Prior
+from metabo.tasks.base import Tasks
+from metabo.tasks.parameters import ParameterBox
+
+
+@dataclass(frozen=True)
+class ParametricFamily:
+    """Tasks made from parameters drawn uniformly in a box, or from M fixed draws of it."""
+
+    name: str
+    domain: Domain
+    prior: Prior
+    budget: int
+    box: ParameterBox
+    make: Callable[[Mapping[str, Tensor]], Tasks]
+    noise: float = 0.0
+    n_sources: int | None = None
+    """With M given, `sample` draws among the first M source tasks only."""
+
+    def sample(self, n: int, generator: torch.Generator) -> Tasks:
+        """Draw `n` tasks."""
+        if self.n_sources is None:
+            return self.make(self.box.sample(n, generator))
+        unit = torch.rand(n, generator=generator, dtype=torch.float64)
+        return self.sources(self.n_sources).take((unit * self.n_sources).long())
+
+    def sources(self, n: int) -> Tasks:
+        """The first `n` Sobol points of the parameter box."""
+        return self.make(self.box.sobol(n))
+
+    def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
+        """Tasks from their parameters by name; they may lie outside the box."""
+        return self.make(self.box.read(records))
+
+    def restricted(self, n_sources: int | None) -> "ParametricFamily":
+        """The family of M fixed source tasks; None lifts the restriction."""
+        if n_sources is not None and n_sources < 1:
+            raise OptionError(f"`sources` must be at least 1, but got {n_sources}.")
+        return replace(self, n_sources=n_sources)
+
+    def observed_with(self, noise: float) -> "ParametricFamily":
+        """The family observed with Gaussian noise, of which the surrogate model is told."""
+        if not noise >= 0:
+            raise OptionError(f"`noise` must not be negative, but got {noise}.")
+        return replace(self, noise=noise, prior=self.prior.with_noise(noise))

@@ -1,0 +1,121 @@
+"""The parameters that tell the tasks of a family apart, and the box they are drawn from."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from metabo.domain import sobol
+from metabo.errors import DataError, OptionError, unknown
+from metabo.options import Range
+from metabo.shapes import Float
+
+
+@dataclass(frozen=True)
+class TaskParameter:
+    """A number, or a list of `size` numbers, each uniform in [low, high]."""
+
+    name: str
+    low: float
+    high: float
+    size: int | None = None
+    """Length of the list; None for a plain number."""
+    draw_sign: bool = False
+    """Whether [low, high] bounds the magnitude and each sign is drawn, as for ranges outside."""
+    limits: tuple[Range, ...] | None = None
+    """Where each number must lie for its task to make sense: draws are clipped to it."""
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
+            raise OptionError(
+                f"The range of `{self.name}` must be finite with low <= high, but got "
+                f"{self.low}..{self.high}."
+            )
+
+    @property
+    def n_coordinates(self) -> int:
+        """Uniform numbers needed for one draw."""
+        return (self.size or 1) * (2 if self.draw_sign else 1)
+
+    def at(self, unit: Float[Tensor, "n p"]) -> Tensor:
+        """The values for points of the unit cube: `n size`, or `n` for a plain number."""
+        size = self.size or 1
+        values = self.low + unit[:, :size] * (self.high - self.low)
+        if self.draw_sign:
+            values = torch.where(unit[:, size:] > 0.5, -values, values)
+        if self.limits:
+            low, high = values.new_tensor(self.limits).unbind(-1)
+            values = values.clamp(low, high)
+        return values if self.size else values[:, 0]
+
+    def read(self, value: object, where: str) -> list[float] | float:
+        """Check a value from a task file; it may lie outside the range the family draws from."""
+        form = f"a list of {self.size} finite numbers" if self.size else "a finite number"
+        items: list[Any] = value if self.size and isinstance(value, list) else [value]
+        if len(items) != (self.size or 1) or not all(map(_is_finite, items)):
+            raise DataError(f"{where}: `{self.name}` must be {form}, but got {value!r}.")
+        for item, (low, high) in zip(items, self.limits or (), strict=False):
+            if not low <= item <= high:
+                raise DataError(
+                    f"{where}: `{self.name}` must keep the optimum in the cube, each in its "
+                    f"range of {_shown(self.limits)}, but got {value!r}."
+                )
+        return [float(i) for i in items] if self.size else float(items[0])
+
+
+@dataclass(frozen=True)
+class ParameterBox:
+    """All parameters of a family's tasks."""
+
+    parameters: tuple[TaskParameter, ...]
+
+    def sample(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
+        """Uniform draws; the first m of n are those of `sample(m)`."""
+        return self._at(torch.rand(n, self._dim, generator=generator, dtype=torch.float64))
+
+    def sobol(self, n: int) -> dict[str, Tensor]:
+        """The first `n` Sobol points of the box, beginning at its centre."""
+        return self._at(sobol(n, self._dim))
+
+    def read(self, records: Sequence[Mapping[str, object]]) -> dict[str, Tensor]:
+        """Values from one record per task, each naming exactly these parameters."""
+        if not records:
+            raise DataError("A task list must hold at least one task, but it is empty.")
+        names = [p.name for p in self.parameters]
+        columns: dict[str, list[object]] = {name: [] for name in names}
+        for number, record in enumerate(records):
+            where = f"Task {number}"
+            if not isinstance(record, Mapping):
+                raise DataError(f"{where} must be an object with {names}, but got {record!r}.")
+            for name in record:
+                if name not in names:
+                    raise DataError(f"{where}: {unknown('task parameter', str(name), names)}")
+            for parameter in self.parameters:
+                if parameter.name not in record:
+                    raise DataError(
+                        f"{where}: `{parameter.name}` is missing. Give each of {names}."
+                    )
+                columns[parameter.name].append(parameter.read(record[parameter.name], where))
+        return {
+            name: torch.tensor(values, dtype=torch.float64) for name, values in columns.items()
+        }
+
+    @property
+    def _dim(self) -> int:
+        return sum(p.n_coordinates for p in self.parameters)
+
+    def _at(self, unit: Tensor) -> dict[str, Tensor]:
+        parts = unit.split([p.n_coordinates for p in self.parameters], -1)
+        return {p.name: p.at(part) for p, part in zip(self.parameters, parts, strict=True)}
+
+
+def _shown(limits: tuple[Range, ...] | None) -> list[Range]:
+    return [(round(low, 4), round(high, 4)) for low, high in limits or ()]
+
+
+def _is_finite(item: object) -> bool:
+    return isinstance(item, int | float) and not isinstance(item, bool) and math.isfinite(item)

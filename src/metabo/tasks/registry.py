@@ -1,0 +1,66 @@
+"""The families by name, with their options."""
+
+from collections.abc import Callable
+
+from metabo.errors import unknown
+from metabo.gp import Prior
+from metabo.options import Range, build, parse
+from metabo.tasks.base import TaskFamily
+from metabo.tasks.family import ParametricFamily
+from metabo.tasks.rhino import rhino_1_family, rhino_2_family
+from metabo.tasks.synthetic import (
+    BRANIN,
+    GOLDSTEIN_PRICE,
+    HARTMANN_3,
+    Surface,
+    translated_family,
+)
+
+
+def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamily]:
+    def builder(
+        *,
+        translation: Range = (0.0, 0.1),
+        scale: Range = (0.9, 1.1),
+        sources: int | None = None,
+        noise: float = 0.0,
+    ) -> ParametricFamily:
+        family = translated_family(surface, prior, translation=translation, scale=scale)
+        return family.restricted(sources).observed_with(noise)
+
+    return builder
+
+
+def _fixed(family: Callable[[], ParametricFamily]) -> Callable[..., ParametricFamily]:
+    def builder(*, sources: int | None = None, noise: float = 0.0) -> ParametricFamily:
+        return family().restricted(sources).observed_with(noise)
+
+    return builder
+
+
+FAMILIES: dict[str, Callable[..., TaskFamily]] = {
+    "branin": _translated(
+        BRANIN, Prior.of([0.235, 0.578], signal_variance=2.0, noise_variance=8.9e-16)
+    ),
+    "goldstein-price": _translated(
+        GOLDSTEIN_PRICE, Prior.of([0.130, 0.07], signal_variance=0.616, noise_variance=1e-6)
+    ),
+    "hartmann-3": _translated(
+        HARTMANN_3, Prior.of([0.716, 0.298, 0.186], signal_variance=0.83, noise_variance=1.688e-11)
+    ),
+    "rhino-1": _fixed(rhino_1_family),
+    "rhino-2": _fixed(rhino_2_family),
+}
+
+
+def family(name: str, **options: object) -> TaskFamily:
+    """The family of this name, such as `branin` or `branin:sources=50`.
+
+    Args:
+        name: A registered name, optionally followed by `:option=value`.
+        options: Options given as keywords; they win over those in the name.
+    """
+    base, written = parse(name)
+    if base not in FAMILIES:
+        raise unknown("family", base, FAMILIES)
+    return build(f"family `{base}`", FAMILIES[base], written | options)

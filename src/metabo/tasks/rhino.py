@@ -1,0 +1,120 @@
+"""Rhino-1 and Rhino-2: a wide low bump that tells where the narrow high one is.
+
+Both reward a first, seemingly wasteful query on the wide bump: its height there gives the place of
+the peak. With bump(x; m, w) = exp(-(x - m)^2 / (2 w^2)):
+
+    Rhino-1: 0.5 bump(x; 0.3 + t, 0.1) + 3 bump(x; 0.7 + t, 0.01)
+    Rhino-2: h bump(x; 0.2, 0.1) + 2 bump(x; h, 0.01) - 1
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from metabo.domain import Box
+from metabo.gp import Prior
+from metabo.shapes import Float, Int
+from metabo.tasks.family import ParametricFamily
+from metabo.tasks.parameters import ParameterBox, TaskParameter
+
+_WIDE, _NARROW = 0.1, 0.01
+
+
+@dataclass(frozen=True)
+class RhinoTasks:
+    """A wide and a narrow bump on the unit interval, and a floor below them."""
+
+    wide: Float[Tensor, " E"]
+    """Where the wide bump is."""
+    wide_height: Float[Tensor, " E"]
+    narrow: Float[Tensor, " E"]
+    narrow_height: float
+    floor: float
+
+    @property
+    def argmax(self) -> Float[Tensor, "E 1"]:
+        """Where the maxima lie: at the narrow bump, drawn towards the wide one by up to 1e-6."""
+        x = self.narrow
+        for _ in range(
+            4
+        ):  # Newton's method from the narrow centre; two rounds reach the last digit
+            slope, bend = torch.zeros_like(x), torch.zeros_like(x)
+            for height, centre, width in self._bumps():
+                offset = (x - centre) / width
+                value = height * (-0.5 * offset.square()).exp()
+                slope = slope - value * offset / width
+                bend = bend + value * (offset.square() - 1) / width**2
+            x = x - slope / bend
+        return x[:, None]
+
+    @property
+    def optimum(self) -> Float[Tensor, " E"]:
+        """The maxima."""
+        return self(self.argmax[:, None, :])[:, 0]
+
+    def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
+        """Evaluate each task at its own points."""
+        value = torch.full_like(x[..., 0], self.floor)
+        for height, centre, width in self._bumps():
+            offset = (x[..., 0] - centre[:, None]) / width
+            value = value + height[:, None] * (-0.5 * offset.square()).exp()
+        return value
+
+    def take(self, index: Int[Tensor, " n"]) -> "RhinoTasks":
+        """The tasks with these numbers."""
+        return RhinoTasks(
+            self.wide[index],
+            self.wide_height[index],
+            self.narrow[index],
+            self.narrow_height,
+            self.floor,
+        )
+
+    def to(self, device: torch.device | str) -> "RhinoTasks":
+        """The same tasks on another device."""
+        return RhinoTasks(
+            self.wide.to(device),
+            self.wide_height.to(device),
+            self.narrow.to(device),
+            self.narrow_height,
+            self.floor,
+        )
+
+    def _bumps(self) -> tuple[tuple[Tensor, Tensor, float], ...]:
+        """Height, centre and width of the two."""
+        high = torch.full_like(self.narrow, self.narrow_height)
+        return (self.wide_height, self.wide, _WIDE), (high, self.narrow, _NARROW)
+
+
+def rhino_1(parameters: Mapping[str, Tensor]) -> RhinoTasks:
+    """Rhino-1 tasks from their `translation`."""
+    # Paper: its formula subtracts the translation, its program adds it; the range is symmetric,
+    # the family the same.
+    shift = parameters["translation"][:, 0]
+    return RhinoTasks(0.3 + shift, torch.full_like(shift, 0.5), 0.7 + shift, 3.0, 0.0)
+
+
+def rhino_2(parameters: Mapping[str, Tensor]) -> RhinoTasks:
+    """Rhino-2 tasks from their `height`, which is also the place of the peak."""
+    height = parameters["height"]
+    return RhinoTasks(torch.full_like(height, 0.2), height, height, 2.0, -1.0)
+
+
+# The lengthscale is long on purpose: what the first query says about the peak reaches an
+# acquisition function only through the posterior mean elsewhere. One fitted to the narrow peak
+# would leave the mean there at zero.
+PRIOR = Prior.of([0.3], signal_variance=1.0, noise_variance=1e-4)
+
+
+def rhino_1_family() -> ParametricFamily:
+    """Rhino-1 with translations in [-0.2, 0.2]."""
+    shift = TaskParameter("translation", -0.2, 0.2, 1, limits=((-0.7, 0.3),))
+    return ParametricFamily("rhino-1", Box(1), PRIOR, 10, ParameterBox((shift,)), rhino_1)
+
+
+def rhino_2_family() -> ParametricFamily:
+    """Rhino-2 with heights in [0.6, 0.9]."""
+    height = TaskParameter("height", 0.6, 0.9, limits=((0.5, 1.0),))
+    return ParametricFamily("rhino-2", Box(1), PRIOR, 10, ParameterBox((height,)), rhino_2)

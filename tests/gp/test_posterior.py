@@ -1,0 +1,254 @@
+"""The GP against written-out formulas, GPyTorch and extended precision."""
+
+import gpytorch
+import mpmath
+import pytest
+import torch
+
+import metabo
+from metabo.domain import sobol
+from metabo.errors import ShapeError
+from metabo.gp import GP, KERNELS, Prior
+from metabo.gp.kernels import correlation
+
+
+def draw(rng, *shape):
+    return torch.rand(*shape, generator=rng, dtype=torch.float64)
+
+
+def random_prior(rng, kernel, mean, noise, episodes, dim):
+    return Prior(
+        0.1 + draw(rng, episodes, dim),
+        0.2 + 2 * draw(rng, episodes),
+        noise * (1 + draw(rng, episodes)),
+        kernel,
+        mean,
+    )
+
+
+def grow(prior, x, y):
+    gp = GP.empty(prior, x.shape[0])
+    for t in range(x.shape[1]):
+        gp = gp.condition(x[:, t], y[:, t])
+    return gp
+
+
+def written_out(prior, x, y, at):
+    """Mean and deviation by the textbook, one LU solve per episode and no shortcuts."""
+    means, stds = [], []
+    for e in range(x.shape[0]):
+        scale = prior.lengthscale.expand(x.shape[0], -1)[e : e + 1]
+        s = prior.signal_variance.expand(x.shape[0])[e]
+        noise = prior.diagonal.expand(x.shape[0])[e]
+        k = s * correlation(prior.kernel, x[e : e + 1], x[e : e + 1], scale)[0]
+        a = k + noise * torch.eye(x.shape[1], dtype=k.dtype)
+        cross = s * correlation(prior.kernel, x[e : e + 1], at[e : e + 1], scale)[0]
+        m = 0.0 if prior.mean == "zero" else y[e].mean()
+        means.append(m + cross.T @ torch.linalg.solve(a, y[e] - m))
+        stds.append((s - (cross * torch.linalg.solve(a, cross)).sum(0)).sqrt())
+    return torch.stack(means), torch.stack(stds)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("mean", ["zero", "observed"])
+@pytest.mark.parametrize(("episodes", "t"), [(1, 1), (3, 10), (2, 50)])
+@pytest.mark.parametrize("noise", [1e-4, 1e-2])
+def test_one_row_at_a_time_is_the_written_out_formula(kernel, mean, episodes, t, noise, rng):
+    for dim in (1, 3):
+        prior = random_prior(rng, kernel, mean, noise, episodes, dim)
+        x, at = draw(rng, episodes, t, dim), draw(rng, episodes, 40, dim)
+        y = 3 * draw(rng, episodes, t) - 1
+        got = grow(prior, x, y).predict(at)
+        for ours, theirs in zip(got, written_out(prior, x, y, at), strict=True):
+            torch.testing.assert_close(ours, theirs, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_prediction_is_gpytorchs(kernel, rng):
+    prior = random_prior(rng, kernel, "zero", 1e-3, 1, 2)
+    x, y, at = draw(rng, 1, 50, 2), draw(rng, 1, 50), draw(rng, 1, 30, 2)
+
+    class Model(gpytorch.models.ExactGP):
+        def __init__(self, likelihood):
+            super().__init__(x[0], y[0], likelihood)
+            self.mean_module = gpytorch.means.ZeroMean()
+            nu = {"rbf": None, "matern52": 2.5, "matern32": 1.5}[kernel]
+            base = (
+                gpytorch.kernels.MaternKernel(nu, ard_num_dims=2)
+                if nu
+                else gpytorch.kernels.RBFKernel(ard_num_dims=2)
+            )
+            self.covar_module = gpytorch.kernels.ScaleKernel(base)
+
+        def forward(self, points):
+            return gpytorch.distributions.MultivariateNormal(
+                self.mean_module(points), self.covar_module(points)
+            )
+
+    model = Model(gpytorch.likelihoods.GaussianLikelihood()).double()
+    model.covar_module.base_kernel.lengthscale = prior.lengthscale
+    model.covar_module.outputscale = prior.signal_variance
+    model.likelihood.noise = prior.diagonal
+    model.eval()
+    with torch.no_grad(), gpytorch.settings.fast_computations(False, False, False):
+        theirs = model(at[0])
+        mean, std = grow(prior, x, y).predict(at)
+    torch.testing.assert_close(mean[0], theirs.mean, rtol=1e-8, atol=1e-8)
+    torch.testing.assert_close(std[0], theirs.variance.sqrt(), rtol=1e-8, atol=1e-8)
+
+
+def in_fifty_digits(prior, x, y, at):
+    """Mean and deviation with mpmath: what exact arithmetic gives for these very numbers."""
+    mpmath.mp.dps = 50
+    scale = [mpmath.mpf(v) for v in prior.lengthscale[0].tolist()]
+    s, noise = mpmath.mpf(prior.signal_variance.item()), mpmath.mpf(prior.noise_variance.item())
+
+    def k(a, b):
+        r2 = sum(
+            ((mpmath.mpf(p) - mpmath.mpf(q)) / w) ** 2 for p, q, w in zip(a, b, scale, strict=True)
+        )
+        return s * mpmath.exp(-r2 / 2)
+
+    points = x.tolist()
+    n = len(points)
+    a = mpmath.matrix(n, n)
+    for i in range(n):
+        for j in range(n):
+            a[i, j] = k(points[i], points[j]) + (noise + mpmath.mpf(prior.jitter)) * (i == j)
+    factor = mpmath.cholesky(a)
+
+    def forward(right):
+        out = []
+        for i in range(n):
+            out.append((right[i] - sum(factor[i, j] * out[j] for j in range(i))) / factor[i, i])
+        return out
+
+    white = forward([mpmath.mpf(v) for v in y.tolist()])
+    means, stds = [], []
+    for point in at.tolist():
+        v = forward([k(p, point) for p in points])
+        means.append(float(sum(p * q for p, q in zip(v, white, strict=True))))
+        stds.append(float(mpmath.sqrt(s - sum(p * p for p in v))))
+    return torch.tensor(means).double(), torch.tensor(stds).double()
+
+
+@pytest.mark.parametrize("name", ["branin", "goldstein-price", "hartmann-3"])
+def test_published_priors_agree_with_extended_precision(name, rng):
+    family = metabo.family(name)
+    prior, dim = family.prior, family.domain.dim
+    # What a run leaves behind: scattered queries first, then ever closer ones around an optimum.
+    spread = sobol(25, dim)
+    cluster = 0.5 + (draw(rng, 25, dim) - 0.5) * torch.logspace(-1, -9, 25).double()[:, None]
+    x = torch.cat([spread, cluster])
+    tasks = family.read([{"translation": [0.0] * dim, "scale": 1.0}])
+    y = tasks(x[None])[0]
+    at = torch.cat([draw(rng, 6, dim), x[::7], x[-3:] + 1e-6, cluster[:2] + 1e-3])
+    mean, std = grow(prior, x[None], y[None]).predict(at[None])
+    exact_mean, exact_std = in_fifty_digits(prior, x, y, at)
+    limit = 1e-6 * prior.signal_variance.sqrt().item()
+    assert (mean[0] - exact_mean).abs().max() < limit
+    assert (std[0] - exact_std).abs().max() < limit
+
+
+def hard_cases():
+    x = torch.full((1, 200, 2), 0.3, dtype=torch.float64)
+    wave = torch.linspace(-1, 1, 200, dtype=torch.float64)[None]
+    yield "200 on top of one another", x, torch.zeros(1, 200, dtype=torch.float64)
+    yield "200 contradicting one another", x, wave
+    yield "nearly on top", x + 1e-9 * torch.arange(200.0).double()[None, :, None], wave
+    yield "constant values", sobol(60, 2)[None], torch.ones(1, 60, dtype=torch.float64)
+    yield "huge values", sobol(60, 2)[None], 1e8 * wave[:, :60]
+
+
+@pytest.mark.parametrize(("what", "x", "y"), list(hard_cases()))
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("mean", ["zero", "observed"])
+def test_never_nan(what, x, y, kernel, mean):
+    prior = Prior.of(
+        [0.2, 0.5], signal_variance=2.0, noise_variance=1e-16, kernel=kernel, mean=mean
+    )
+    gp = grow(prior, x, y)
+    at = torch.cat([x[:, :5], x[:, :5] + 1e-12, sobol(50, 2)[None]], 1).requires_grad_()
+    mean_at, std_at = gp.predict(at)
+    (mean_at.sum() + std_at.sum()).backward()
+    for value in (mean_at, std_at, at.grad):
+        assert torch.isfinite(value).all(), what
+    assert (std_at > 0).all()
+    assert (std_at <= prior.signal_variance.sqrt() * (1 + 1e-9)).all()
+
+
+def test_contradicting_observations_are_averaged():
+    x = torch.full((1, 2, 1), 0.3, dtype=torch.float64)
+    gp = grow(
+        Prior.of([0.2], signal_variance=1.0, noise_variance=1e-2),
+        x,
+        torch.tensor([[0.0, 1.0]]).double(),
+    )
+    mean, _ = gp.predict(x[:, :1])
+    assert mean.item() == pytest.approx(1 / (2 + 1e-2 + 1e-8), rel=1e-10)
+
+
+@pytest.mark.parametrize("mean", ["zero", "observed"])
+def test_the_empty_gp_predicts_zero_and_the_signal_deviation(mean):
+    prior = Prior.of([0.2, 0.4], signal_variance=2.25, noise_variance=0.1, mean=mean)
+    at = sobol(5, 2).expand(3, -1, -1)
+    predicted, std = GP.empty(prior, 3).predict(at)
+    assert torch.equal(predicted, torch.zeros(3, 5, dtype=torch.float64))
+    assert torch.equal(std, torch.full((3, 5), 1.5, dtype=torch.float64))
+
+
+def test_far_from_data_the_observed_mean_is_predicted(rng):
+    prior = Prior.of([0.01], signal_variance=1.0, noise_variance=1e-6, mean="observed")
+    y = draw(rng, 1, 4)
+    gp = grow(prior, 0.2 * draw(rng, 1, 4, 1), y)
+    predicted, _ = gp.predict(torch.ones(1, 1, 1, dtype=torch.float64))
+    assert predicted.item() == pytest.approx(y.mean().item(), abs=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gradients_are_finite_differences(kernel, rng):
+    prior = random_prior(rng, kernel, "observed", 1e-3, 2, 2)
+    gp = grow(prior, draw(rng, 2, 8, 2), draw(rng, 2, 8))
+    at = draw(rng, 2, 4, 2).requires_grad_()
+    assert torch.autograd.gradcheck(gp.predict, (at,), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_batched_is_a_loop_over_singles(kernel, rng):
+    prior = random_prior(rng, kernel, "observed", 1e-6, 4, 3)
+    x, y, at = draw(rng, 4, 20, 3), draw(rng, 4, 20), draw(rng, 4, 30, 3)
+    mean, std = grow(prior, x, y).predict(at)
+    for e in range(4):
+        one = slice(e, e + 1)
+        alone = Prior(
+            prior.lengthscale[one],
+            prior.signal_variance[one],
+            prior.noise_variance[one],
+            kernel,
+            "observed",
+        )
+        mean_e, std_e = grow(alone, x[one], y[one]).predict(at[one])
+        torch.testing.assert_close(mean[one], mean_e, rtol=0, atol=1e-9)
+        torch.testing.assert_close(std[one], std_e, rtol=0, atol=1e-9)
+
+
+def test_devices_agree(device, rng):
+    for name in ("branin", "goldstein-price", "hartmann-3"):
+        family = metabo.family(name)
+        dim = family.domain.dim
+        x, at = draw(rng, 8, 30, dim), draw(rng, 8, 100, dim)
+        tasks = family.sample(8, rng)
+        here = grow(family.prior, x, tasks(x)).predict(at)
+        there = grow(family.prior.to(device), x.to(device), tasks(x).to(device)).predict(
+            at.to(device)
+        )
+        for ours, theirs in zip(here, there, strict=True):
+            torch.testing.assert_close(ours, theirs.cpu(), rtol=0, atol=1e-6)
+
+
+def test_shapes_that_do_not_fit_are_named():
+    gp = GP.empty(Prior.of([0.2, 0.4], signal_variance=1.0, noise_variance=0.0), 2)
+    with pytest.raises(ShapeError, match=r"must end in an axis of size 2 .*\(2, 5, 3\)"):
+        gp.predict(torch.zeros(2, 5, 3, dtype=torch.float64))
+    with pytest.raises(ShapeError, match=r"must begin with an axis of size 2 .*\(3, 5, 2\)"):
+        gp.predict(torch.zeros(3, 5, 2, dtype=torch.float64))
