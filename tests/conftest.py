@@ -1,5 +1,6 @@
 """Fixtures shared by all tests."""
 
+import jaxtyping
 import pytest
 import torch
 
@@ -14,3 +15,11 @@ def device(request):
 @pytest.fixture
 def rng():
     return torch.Generator().manual_seed(0)
+
+
+@pytest.fixture
+def unchecked():
+    """Switch run-time shape checks off, as they are for users, to see our own errors."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

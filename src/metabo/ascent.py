@@ -97,8 +97,16 @@ def _direction(curvature: Tensor, gradient: Tensor, point: Tensor, end: Tensor) 
     # Rows and columns of held coordinates are left out, or their curvature would leak into the
     # others.
     step = ((curvature * free[..., None, :]) @ free_gradient[..., None])[..., 0] * free
-    uphill = (step * free_gradient).sum(-1, keepdim=True) > 0
-    return torch.where(uphill, step, free_gradient)
+    # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
+    # gradient, given the step's length, does.
+    move = (point + step).clamp_min(0).minimum(end) - point
+    uphill = (move * free_gradient).sum(-1, keepdim=True) > 1e-3 * _length(move) * _length(gradient)
+    plain = free_gradient * (_length(step) / _length(free_gradient).clamp_min(1e-300))
+    return torch.where(uphill, step, plain)
+
+
+def _length(vector: Tensor) -> Tensor:
+    return vector.square().sum(-1, keepdim=True).sqrt()
 
 
 def _free(gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
@@ -118,6 +126,8 @@ def _update(
     curvature: Tensor, move: Tensor, change: Tensor, is_first: Tensor, identity: Tensor
 ) -> Tensor:
     """The BFGS update of the inverse, skipped where the function did not bend downwards."""
+    # What the gradient did in coordinates that were held says nothing about the free ones.
+    change = change.masked_fill(move == 0, 0.0)
     bend = (move * change).sum(-1)
     change_square = change.square().sum(-1)
     bends = bend > 1e-12 * (move.square().sum(-1) * change_square).sqrt()

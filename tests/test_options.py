@@ -1,0 +1,58 @@
+from typing import Literal
+
+import pytest
+
+from metabo.errors import OptionError
+from metabo.options import Range, build, parse
+
+
+def builder(
+    *,
+    count: int = 1,
+    weight: float = 0.5,
+    kind: Literal["a", "b"] = "a",
+    span: Range = (0.0, 1.0),
+    limit: int | None = None,
+):
+    return count, weight, kind, span, limit
+
+
+def test_text_is_split_into_name_and_options():
+    assert parse("ucb:beta=4:schedule=gp-ucb") == ("ucb", {"beta": "4", "schedule": "gp-ucb"})
+    assert parse("ei") == ("ei", {})
+
+
+def test_values_are_converted_by_the_declared_types():
+    options = {"count": "3", "weight": "1e-2", "kind": "b", "span": "0.2..0.3", "limit": "7"}
+    assert build("thing", builder, options) == (3, 0.01, "b", (0.2, 0.3), 7)
+
+
+def test_values_that_are_not_text_pass_through():
+    assert build("thing", builder, {"span": (1.0, 2.0)})[3] == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("text", ["ei:beta", "ei:=3", "ei:beta=", "ei:"])
+def test_malformed_options_say_how_they_are_written(text):
+    with pytest.raises(OptionError, match="written `name:option=value`"):
+        parse(text)
+
+
+def test_an_option_given_twice_is_refused():
+    with pytest.raises(OptionError, match="given twice"):
+        parse("ucb:beta=1:beta=2")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cuont": "3"}, r"Unknown option of thing `cuont`. Did you mean `count`\?"),
+        ({"count": "three"}, "must be a whole number, but got `three`"),
+        ({"limit": "x"}, "must be a whole number, but got `x`"),
+        ({"weight": "much"}, "must be a number, but got `much`"),
+        ({"span": "1-2"}, r"must be a range `low..high`, but got `1-2`"),
+        ({"kind": "c"}, "must be one of `a`, `b`, but got `c`"),
+    ],
+)
+def test_options_that_do_not_fit_are_named(options, message):
+    with pytest.raises(OptionError, match=message):
+        build("thing", builder, options)
