@@ -11,7 +11,7 @@ def climb(objective, x, **options):
 
 
 def quadratics(rng, n, dim):
-    """Concave quadratics with maxima anywhere in [-0.3, 1.3]^D and condition numbers around 100."""
+    """Concave quadratics with maxima anywhere in [-0.3, 1.3]^D, badly conditioned."""
     a = torch.randn(n, dim, dim, generator=rng, dtype=torch.float64)
     hessian = a @ a.mT + 0.05 * torch.eye(dim, dtype=torch.float64)
     centre = 1.6 * torch.rand(n, dim, generator=rng, dtype=torch.float64) - 0.3
@@ -27,9 +27,11 @@ def test_every_row_reaches_the_constrained_maximum_of_its_own_quadratic(rng):
 
     x, value = climb(objective, torch.full((50, 3), 0.5).double(), iterations=60)
     assert ((x >= 0) & (x <= 1)).all()
-    # Optimality inside a box: the gradient vanishes in free coordinates and points outwards in held ones.
+    # Optimal in a box: the gradient vanishes in free coordinates, points outwards in held ones.
     gradient = -torch.einsum("nij,nj->ni", hessian, x - centre)
-    inward = torch.where(x <= 0, gradient.clamp_min(0), torch.where(x >= 1, gradient.clamp_max(0), gradient))
+    inward = torch.where(
+        x <= 0, gradient.clamp_min(0), torch.where(x >= 1, gradient.clamp_max(0), gradient)
+    )
     assert inward.abs().max() < 1e-5
     torch.testing.assert_close(value, objective(x))
 

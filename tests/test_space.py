@@ -52,7 +52,9 @@ def test_uniform_points_decode_to_uniform_integers_and_choices():
     for layers in (1, 2, 3, 4):
         assert sum(d["layers"] == layers for d in decoded) / 4095 == pytest.approx(0.25, abs=0.01)
     for name in ("relu", "tanh", "gelu"):
-        assert sum(d["activation"] == name for d in decoded) / 4095 == pytest.approx(1 / 3, abs=0.02)
+        assert sum(d["activation"] == name for d in decoded) / 4095 == pytest.approx(
+            1 / 3, abs=0.02
+        )
 
 
 def test_decoded_values_never_leave_their_bounds():
@@ -66,7 +68,10 @@ def test_decoded_values_never_leave_their_bounds():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rate": 1.0}, r"Parameter `rate`: A value must be a number in \[1e-05, 0.1\], but got 1.0"),
+        (
+            {"rate": 1.0},
+            r"Parameter `rate`: A value must be a number in \[1e-05, 0.1\], but got 1.0",
+        ),
         ({"rate": float("nan")}, "Parameter `rate`: A value must be a number"),
         ({"layers": 2.5}, "Parameter `layers`: A value of an `Int` must be whole, but got 2.5"),
         ({"layers": True}, "Parameter `layers`: A value must be a number"),
@@ -80,7 +85,7 @@ def test_values_that_do_not_fit_are_named(change, message):
 
 
 def test_missing_and_misspelled_parameters_are_named():
-    with pytest.raises(OptionError, match="Unknown parameter `rat`. Did you mean `rate`"):
+    with pytest.raises(OptionError, match=r"Unknown parameter `rat`. Did you mean `rate`"):
         SPACE.encode({"rat": 1e-3})
     with pytest.raises(DataError, match="Parameter `momentum` is missing"):
         SPACE.encode({"rate": 1e-3})
@@ -91,7 +96,10 @@ def test_missing_and_misspelled_parameters_are_named():
     [
         (lambda: Float(1.0, 1.0), "`low < high` must hold"),
         (lambda: Float(0.0, float("inf")), "both be finite"),
-        (lambda: Float(0.0, 1.0, log=True), "`low` must be positive on a log scale, but got low=0.0"),
+        (
+            lambda: Float(0.0, 1.0, log=True),
+            "`low` must be positive on a log scale, but got low=0.0",
+        ),
         (lambda: Int(1.5, 3), "must be whole"),
         (lambda: Choice(("a",)), "at least two different values"),
         (lambda: Choice(("a", "a")), "at least two different values"),

@@ -1,4 +1,4 @@
-"""The run-time type checker of the test suite: beartype, taking an int where a float is asked for."""
+"""The run-time type checker of the test suite: beartype, an int being a float."""
 
 from beartype import BeartypeConf, beartype
 

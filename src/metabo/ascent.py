@@ -50,9 +50,13 @@ def ascend(
     """
     end = (upper - lower) / unit
 
+    def place(point: Tensor) -> Tensor:
+        # Rounding must not keep a point on the border from being exactly there.
+        return torch.where(point >= end, upper, lower + point * unit)
+
     def evaluate(point: Tensor) -> tuple[Tensor, Tensor]:
         with torch.enable_grad():
-            at = (lower + point * unit).requires_grad_()
+            at = place(point).requires_grad_()
             value = objective(at)
             (gradient,) = torch.autograd.grad(value.sum(), at)
         return value.detach().nan_to_num(nan=-torch.inf), gradient.nan_to_num(0.0) * unit
@@ -87,7 +91,7 @@ def ascend(
             _limit(_direction(curvature, gradient, point, end), 10 * radius, is_first),
             step * factor[..., None],
         )
-    return (lower + point * unit).clamp(lower, upper), value
+    return place(point), value
 
 
 def _direction(curvature: Tensor, gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
@@ -100,7 +104,8 @@ def _direction(curvature: Tensor, gradient: Tensor, point: Tensor, end: Tensor) 
     # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
     # gradient, given the step's length, does.
     move = (point + step).clamp_min(0).minimum(end) - point
-    uphill = (move * free_gradient).sum(-1, keepdim=True) > 1e-3 * _length(move) * _length(gradient)
+    rise = (move * free_gradient).sum(-1, keepdim=True)
+    uphill = rise > 1e-3 * _length(move) * _length(free_gradient)
     plain = free_gradient * (_length(step) / _length(free_gradient).clamp_min(1e-300))
     return torch.where(uphill, step, plain)
 

@@ -12,6 +12,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -20,7 +21,7 @@ from rich.table import Table
 
 from metabo.errors import MetaBOError
 from metabo.experiments import METHODS, Evaluation, evaluate
-from metabo.experiments.store import prepare, write, write_json
+from metabo.experiments.store import require_writable, write, write_json
 from metabo.metrics import quantiles
 from metabo.options import declared_options
 from metabo.policies import SEARCHES, SearchName
@@ -90,16 +91,16 @@ def evaluate_(
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
-    family(family_)
-    prepare(folder)
-    with _progress() as progress:
-        bars = {name: progress.add_task(name, total=None, start=False) for name in names}
+    require_writable(folder)
+    progress, bars = _progress(), dict[str, TaskID]()
 
-        def on_progress(name: str, step: int, total: int) -> None:
-            if not progress.tasks[bars[name]].started:
-                progress.start_task(bars[name])
-            progress.update(bars[name], completed=step, total=total)
+    def on_progress(name: str, step: int, total: int) -> None:
+        progress.start()
+        if name not in bars:
+            bars[name] = progress.add_task(name, total=total)
+        progress.update(bars[name], completed=step)
 
+    try:
         evaluation = evaluate(
             family_,
             methods=names,
@@ -111,6 +112,9 @@ def evaluate_(
             device=device,
             on_progress=on_progress,
         )
+    finally:
+        if bars:
+            progress.stop()
     write_json(folder / "results.json", evaluation.record())
     write(folder / "regret.png", lambda path: plot_regret(evaluation, path))
     console.print(_summary(evaluation))

@@ -43,7 +43,9 @@ def test_the_fit_is_at_a_maximum_inside_its_bounds(rng):
     value = log_likelihood(best, x, y).item()
     for factor in (0.97, 1.03):
         for name in ("lengthscale", "signal_variance", "noise_variance"):
-            fields = {n: getattr(best, n) for n in ("lengthscale", "signal_variance", "noise_variance")}
+            fields = {
+                n: getattr(best, n) for n in ("lengthscale", "signal_variance", "noise_variance")
+            }
             fields[name] = fields[name] * factor
             assert log_likelihood(Prior(**fields), x, y).item() < value + 1e-6
     assert best.noise_variance.item() == pytest.approx(0.01, rel=0.6)
@@ -68,7 +70,9 @@ def test_scaling_the_values_scales_the_variances(rng):
     y = (6 * x[..., 0]).sin() + 0.1 * torch.randn(1, 30, generator=rng, dtype=torch.float64)
     small, large = fit(x, y), fit(x, 1e3 * y)
     torch.testing.assert_close(small.lengthscale, large.lengthscale, rtol=1e-3, atol=0)
-    torch.testing.assert_close(1e6 * small.signal_variance, large.signal_variance, rtol=1e-2, atol=0)
+    torch.testing.assert_close(
+        1e6 * small.signal_variance, large.signal_variance, rtol=1e-2, atol=0
+    )
 
 
 @pytest.mark.parametrize("mean", ["zero", "observed"])

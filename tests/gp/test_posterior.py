@@ -182,7 +182,7 @@ def test_contradicting_observations_are_averaged():
     gp = grow(
         Prior.of([0.2], signal_variance=1.0, noise_variance=1e-2),
         x,
-        torch.tensor([[0.0, 1.0]]).double(),
+        torch.tensor([[0.0, 1.0]], dtype=torch.float64),
     )
     mean, _ = gp.predict(x[:, :1])
     assert mean.item() == pytest.approx(1 / (2 + 1e-2 + 1e-8), rel=1e-10)

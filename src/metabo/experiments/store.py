@@ -9,11 +9,11 @@ from pathlib import Path
 from metabo.errors import OutputError
 
 
-def prepare(folder: Path) -> None:
-    """Make sure, before any computing, that results can be written into the folder."""
+def require_writable(folder: Path) -> None:
+    """Make sure, before any computing, that results can be written; the folder is made later."""
+    nearest = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         raise OutputError(
@@ -32,6 +32,7 @@ def write(path: Path, save: Callable[[Path], object]) -> None:
     """Let `save` write beside `path`, then move it there: nobody ever sees half a file."""
     temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         save(temporary)
         temporary.replace(path)
     except OSError as error:

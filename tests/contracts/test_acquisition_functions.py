@@ -1,0 +1,46 @@
+"""What every acquisition function must satisfy."""
+
+import pytest
+import torch
+
+import metabo
+from metabo.acquisition import EI, PI, UCB, AcquisitionFunction, LogEI, LogPI
+from metabo.state import BOState
+
+AFS = [EI(), LogEI(), PI(), PI(0.1), LogPI(), UCB(), UCB(schedule="gp-ucb")]
+
+
+def grown(rng, episodes=3, t=6):
+    family = metabo.family("hartmann-3")
+    tasks = family.sample(episodes, rng)
+    state = BOState.start(family.prior, episodes=episodes, budget=30)
+    for _ in range(t):
+        x = torch.rand(episodes, 3, generator=rng, dtype=torch.float64)
+        state = state.observe(x, tasks(x[:, None])[:, 0])
+    return state, torch.rand(episodes, 20, 3, generator=rng, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("af", AFS, ids=repr)
+@pytest.mark.parametrize("t", [0, 1, 6])
+def test_scores_are_finite_and_one_per_point(af, t, rng):
+    state, x = grown(rng, t=t)
+    score = af(state.belief(x))
+    assert isinstance(af, AcquisitionFunction)
+    assert score.shape == x.shape[:-1]
+    assert torch.isfinite(score).all()
+
+
+@pytest.mark.parametrize("af", AFS, ids=repr)
+def test_permuting_the_points_permutes_the_scores(af, rng):
+    state, x = grown(rng)
+    order = torch.randperm(x.shape[1], generator=rng)
+    permuted, score = af(state.belief(x[:, order])), af(state.belief(x))[:, order]
+    torch.testing.assert_close(permuted, score, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("af", AFS, ids=repr)
+def test_scores_are_differentiable_in_the_points(af, rng):
+    state, x = grown(rng)
+    assert torch.autograd.gradcheck(
+        lambda at: af(state.belief(at)), (x[:, :3].requires_grad_(),), rtol=1e-3, atol=1e-6
+    )

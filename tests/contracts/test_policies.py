@@ -1,0 +1,60 @@
+"""What every policy must satisfy on every family: lockstep is alone."""
+
+import pytest
+import torch
+
+import metabo
+from metabo.acquisition import EI
+from metabo.experiments import METHODS, method
+from metabo.policies import Policy, Sample, searcher
+from metabo.seeding import Noise, generator
+from metabo.state import BOState
+from metabo.tasks import FAMILIES
+
+EPISODES, STEPS = 3, 6
+
+
+def policies(family, search):
+    for name in METHODS:
+        yield name, method(name, family, search)
+    yield "sample", Sample(EI(), search)
+
+
+def replay(family, state, e):
+    """Episode e on its own, from its history."""
+    alone = BOState.start(family.prior, episodes=1, budget=family.budget)
+    for t in range(state.n_observed):
+        alone = alone.observe(state.history.x[e : e + 1, t], state.history.y[e : e + 1, t])
+    return alone
+
+
+@pytest.mark.parametrize("search_name", ["gradient", "grid", "sobol"])
+@pytest.mark.parametrize("family_name", list(FAMILIES))
+def test_lockstep_is_alone(family_name, search_name):
+    family = metabo.family(family_name)
+    tasks = family.sample(EPISODES, generator(0, "test tasks"))
+    for name, policy in policies(family, searcher(search_name, family.domain)):
+        assert isinstance(policy, Policy)
+        state = BOState.start(family.prior, episodes=EPISODES, budget=family.budget)
+        for step in range(STEPS):
+            noise = Noise.at(0, episodes=torch.arange(EPISODES), step=step)
+            together = policy.propose(state, noise)
+            assert ((together.x >= 0) & (together.x <= 1)).all()
+            for e in range(EPISODES):
+                here = Noise.at(0, episodes=torch.tensor([e]), step=step)
+                alone = policy.propose(replay(family, state, e), here)
+                compare(name, together, alone, e)
+            state = state.observe(together.x, tasks(together.x[:, None])[:, 0])
+
+
+def compare(name, together, alone, e):
+    if together.candidates is None:
+        assert torch.equal(together.x[e], alone.x[0])
+        return
+    score, lone = together.candidates.score[e], alone.candidates.score[0]
+    torch.testing.assert_close(score.max(), lone.max(), rtol=1e-9, atol=1e-9)
+    same = (together.candidates.belief.x[e] == alone.candidates.belief.x[0]).all(-1)
+    torch.testing.assert_close(score[same], lone[same], rtol=1e-9, atol=1e-9)
+    first, second = score.topk(2).values
+    if name == "sample" or first - second > 1e-9:
+        torch.testing.assert_close(together.x[e], alone.x[0], rtol=0, atol=1e-6)

@@ -1,0 +1,86 @@
+"""What every registered family must satisfy."""
+
+import pytest
+import torch
+
+import metabo
+from metabo.domain import sobol
+from metabo.errors import OptionError
+from metabo.seeding import generator
+from metabo.tasks import FAMILIES, TaskFamily, Tasks
+
+NAMES = list(FAMILIES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_all_a_run_needs(name):
+    family = metabo.family(name)
+    assert isinstance(family, TaskFamily)
+    assert family.name == name
+    assert family.prior.dim == family.domain.dim
+    assert family.budget >= 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batched_is_a_loop_over_singles(name, rng):
+    family = metabo.family(name)
+    tasks = family.sample(4, rng)
+    assert isinstance(tasks, Tasks)
+    x = torch.rand(4, 9, family.domain.dim, generator=rng, dtype=torch.float64)
+    for e in range(4):
+        alone = tasks.take(torch.tensor([e]))
+        torch.testing.assert_close(tasks(x)[e : e + 1], alone(x[e : e + 1]), rtol=0, atol=1e-12)
+        assert torch.equal(tasks.optimum[e : e + 1], alone.optimum)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_value_exceeds_the_optimum(name, rng):
+    family = metabo.family(name)
+    tasks = family.sample(20, rng)
+    values = tasks(sobol(4096, family.domain.dim).expand(20, -1, -1))
+    assert (values.amax(-1) <= tasks.optimum + 1e-10).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_tasks_do_not_depend_on_how_many_are_drawn(name):
+    family = metabo.family(name)
+    x = sobol(5, family.domain.dim).expand(3, -1, -1)
+    few, many = (family.sample(n, generator(0, "test tasks")) for n in (3, 30))
+    assert torch.equal(few(x), many.take(torch.arange(3))(x))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_streams_and_seeds_draw_different_tasks(name):
+    family = metabo.family(name)
+    streams = [
+        (0, "test tasks"),
+        (0, "training tasks"),
+        (0, "validation tasks"),
+        (1, "test tasks"),
+    ]
+    x = sobol(3, family.domain.dim).expand(50, -1, -1)
+    rows = torch.cat([family.sample(50, generator(*s))(x) for s in streams])
+    assert len(rows.unique(dim=0)) == 200
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_source_tasks_are_always_the_same(name):
+    family = metabo.family(name)
+    x = sobol(5, family.domain.dim).expand(8, -1, -1)
+    assert torch.equal(family.sources(8)(x), family.sources(20).take(torch.arange(8))(x))
+    restricted = metabo.family(name, sources=8)
+    assert torch.equal(restricted.sources(8)(x), family.sources(8)(x))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_noise_is_told_to_the_surrogate_model(name):
+    plain, noisy = metabo.family(name), metabo.family(name, noise=0.1)
+    assert noisy.noise == 0.1
+    torch.testing.assert_close(noisy.prior.noise_variance, plain.prior.noise_variance + 0.01)
+
+
+def test_an_unknown_family_is_named_with_its_neighbour():
+    with pytest.raises(OptionError, match=r"Unknown family `brannin`. Did you mean `branin`\?"):
+        metabo.family("brannin")
+    with pytest.raises(OptionError, match="Unknown option of family `branin` `nois`"):
+        metabo.family("branin:nois=1")

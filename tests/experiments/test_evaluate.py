@@ -1,0 +1,112 @@
+import json
+
+import pytest
+import torch
+
+import metabo
+from metabo.errors import DataError, OptionError
+from metabo.experiments import METHODS, method
+from metabo.policies import searcher
+
+
+def test_results_have_the_promised_form():
+    evaluation = metabo.evaluate("branin", methods=["ei", "ucb:beta=9"], tasks=4, budget=3)
+    record = json.loads(json.dumps(evaluation.record(), allow_nan=False))
+    assert list(record) == [
+        "family",
+        "budget",
+        "tasks",
+        "seed",
+        "device",
+        "search",
+        "versions",
+        "methods",
+    ]
+    assert (record["family"], record["budget"], record["tasks"]) == ("branin", 3, 4)
+    assert (record["seed"], record["device"], record["search"]) == (0, "cpu", "gradient")
+    assert set(record["versions"]) == {"metabo", "python", "torch", "numpy"}
+    assert list(record["methods"]) == ["ei", "ucb:beta=9"]
+    for result in record["methods"].values():
+        assert list(result) == [
+            "median",
+            "q30",
+            "q70",
+            "mean",
+            "regret",
+            "queries",
+            "seconds_per_episode",
+        ]
+        assert all(len(result[key]) == 3 for key in ("median", "q30", "q70", "mean"))
+        regret = torch.tensor(result["regret"], dtype=torch.float64)
+        assert regret.shape == (4, 3)
+        assert torch.tensor(result["queries"]).shape == (4, 3, 2)
+        torch.testing.assert_close(regret.quantile(0.5, 0).tolist(), result["median"])
+        torch.testing.assert_close(regret.mean(0).tolist(), result["mean"])
+        assert result["seconds_per_episode"] > 0
+
+
+def test_methods_meet_the_same_tasks_whatever_their_company():
+    both = metabo.evaluate("hartmann-3", methods=["random", "ei"], tasks=3, budget=2)
+    alone = metabo.evaluate("hartmann-3", methods=["ei"], tasks=3, budget=2)
+    assert torch.equal(both.methods["ei"].regret, alone.methods["ei"].regret)
+
+
+def test_explicit_tasks_are_used(tmp_path):
+    path = tmp_path / "tasks.json"
+    path.write_text('[{"height": 0.7}, {"height": 0.8}]')
+    evaluation = metabo.evaluate("rhino-2", methods=["random"], task_file=path, budget=2)
+    assert evaluation.tasks == 2
+    tasks = metabo.family("rhino-2").read([{"height": 0.7}, {"height": 0.8}])
+    result = evaluation.methods["random"]
+    first = tasks.optimum[:, None] - tasks(result.queries[:, :1])
+    torch.testing.assert_close(result.regret[:, :1], first)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read: No such file"),
+        ("{", "must be JSON, but it is not"),
+        ('{"height": 1}', "must hold a list"),
+        ("[]", "at least one task"),
+        ('[{"heigth": 0.7}]', "Task 0: Unknown task parameter `heigth`. Did you mean `height`"),
+        ("[3]", "Task 0 must be an object"),
+    ],
+)
+def test_task_files_that_do_not_fit_are_named(tmp_path, unchecked, content, message):
+    path = tmp_path / "tasks.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(DataError, match=message) as raised:
+        metabo.evaluate("rhino-2", task_file=path)
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["eii"]}, "Unknown method `eii`. Did you mean `ei`"),
+        ({"methods": ["ei:beta=2"]}, "Unknown option of method `ei` `beta`. Choose from: none"),
+        ({"methods": ["ucb:beta=x"]}, "Option `beta` of method `ucb` must be a number"),
+        ({"methods": ["ucb:schedule=x"]}, "must be one of `fixed`, `gp-ucb`, but got `x`"),
+        ({"methods": []}, "at least one name"),
+        ({"methods": ["ei", "ei"]}, "Each method can be given once"),
+        ({"tasks": 0}, "must be at least 1, but got 0 and 30"),
+        ({"budget": 0}, "must be at least 1, but got 100 and 0"),
+        ({"search": "gird"}, "Unknown search `gird`. Did you mean `grid`"),
+        ({"device": "tpu"}, "Unknown device `tpu`"),
+    ],
+)
+def test_mistakes_are_found_before_anything_runs(options, message, unchecked):
+    def never(*_):
+        raise AssertionError("a run was started")
+
+    with pytest.raises(OptionError, match=message):
+        metabo.evaluate("branin", on_progress=never, **options)
+
+
+def test_every_method_is_documented():
+    family = metabo.family("branin")
+    for name, builder in METHODS.items():
+        assert builder.__doc__
+        method(name, family, searcher("grid", family.domain))

@@ -1,0 +1,92 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from metabo import cli
+
+
+@pytest.fixture
+def metabo(monkeypatch, capsys):
+    """Run the command line in this process; give the exit code and what was printed."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["metabo", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        out, err = capsys.readouterr()
+        return stopped.value.code or 0, out, err
+
+    return run
+
+
+def test_list_names_everything(metabo):
+    code, out, _ = metabo("list")
+    assert code == 0
+    for name in ("branin", "goldstein-price", "hartmann-3", "rhino-2", "logei", "ucb", "gradient"):
+        assert name in out
+
+
+def test_evaluate_prints_a_table_and_writes_both_files(metabo, tmp_path):
+    code, out, _ = metabo(
+        "evaluate",
+        "branin",
+        "--methods",
+        "ei,random",
+        "--tasks",
+        3,
+        "--budget",
+        4,
+        "--out",
+        tmp_path,
+    )
+    assert code == 0
+    assert "median simple regret, 3 tasks" in out
+    assert {p.name for p in tmp_path.iterdir()} == {"results.json", "regret.png"}
+    record = json.loads((tmp_path / "results.json").read_text())
+    assert list(record["methods"]) == ["ei", "random"]
+    median = record["methods"]["ei"]["median"]
+    assert f"{median[0]:.1e}" in out
+    assert f"{median[-1]:.1e}" in out
+    assert (tmp_path / "regret.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("evaluate", "brannin"), "Error: Unknown family `brannin`. Did you mean `branin`?"),
+        (("evaluate", "branin", "--methods", "eii"), "Error: Unknown method `eii`."),
+        (("evaluate", "branin", "--task-file", "missing.json"), "Error: The task file"),
+        (("evaluate", "branin", "--search", "x"), "Error: Unknown search `x`."),
+        (("evaluate", "branin", "--out", "/proc/nowhere"), "Error: The output folder"),
+        (("evaluate", "branin", "--tasks", "many"), "Invalid value for '--tasks'"),
+        (("evaluate", "branin", "--task", "3"), "No such option"),
+        (("evaluate",), "Missing argument"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_exit_code_2(
+    metabo, tmp_path, monkeypatch, unchecked, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = metabo(*arguments)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_module_runs_as_a_command():
+    command = [sys.executable, "-m", "metabo.cli", "evaluate", "nothing"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: Unknown family `nothing`.")
+
+
+def test_the_core_needs_no_plotting_and_no_terminal_library():
+    code = (
+        "import sys; import metabo; metabo.evaluate('branin', tasks=1, budget=2); "
+        "bad = {'matplotlib', 'rich', 'typer', 'scipy', 'gpytorch'} & set(sys.modules); "
+        "assert not bad, bad"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

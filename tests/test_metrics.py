@@ -1,0 +1,33 @@
+import torch
+
+from metabo.metrics import fraction_solved, quantiles, simple_regret, steps_to
+
+REGRET = torch.tensor([[3.0, 1.0, 0.5], [4.0, 4.0, 4.0], [0.2, 0.2, 0.1]], dtype=torch.float64)
+
+
+def test_without_noise_regret_is_the_distance_to_the_best_value_so_far():
+    values = torch.tensor([[1.0, 3.0, 2.0, 5.0]], dtype=torch.float64)
+    regret = simple_regret(values, values, torch.tensor([5.0], dtype=torch.float64))
+    assert regret.tolist() == [[4.0, 2.0, 2.0, 0.0]]
+
+
+def test_with_noise_the_best_observed_location_counts():
+    values = torch.tensor([[1.0, 3.0, 2.0]], dtype=torch.float64)
+    observed = torch.tensor([[1.0, 3.0, 3.5]], dtype=torch.float64)
+    regret = simple_regret(values, observed, torch.tensor([5.0], dtype=torch.float64))
+    assert regret.tolist() == [[4.0, 2.0, 3.0]]
+
+
+def test_quantiles_are_taken_over_episodes():
+    low, median, high = quantiles(REGRET, [0.0, 0.5, 1.0])
+    assert low.tolist() == [0.2, 0.2, 0.1]
+    assert median.tolist() == [3.0, 1.0, 0.5]
+    assert high.tolist() == [4.0, 4.0, 4.0]
+
+
+def test_fraction_solved_counts_episodes():
+    assert fraction_solved(REGRET, 1.0).tolist() == [1 / 3, 2 / 3, 2 / 3]
+
+
+def test_steps_to_counts_from_one_and_says_never():
+    assert steps_to(REGRET, 1.0).tolist() == [2, 4, 1]

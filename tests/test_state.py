@@ -1,0 +1,66 @@
+import pytest
+import torch
+
+import metabo
+from metabo.errors import DataError, DomainError, ShapeError
+from metabo.gp import Prior
+from metabo.state import BOState
+
+PRIOR = Prior.of([0.3, 0.4], signal_variance=1.0, noise_variance=1e-6)
+
+
+def start():
+    return BOState.start(PRIOR, episodes=2, budget=5)
+
+
+def observed(y=(0.5, -1.0)):
+    x = torch.tensor([[0.1, 0.2], [0.3, 0.4]], dtype=torch.float64)
+    return start().observe(x, torch.tensor(y, dtype=torch.float64))
+
+
+def test_before_any_observation_the_best_value_is_the_prior_mean():
+    assert start().best.tolist() == [0.0, 0.0]
+
+
+def test_the_best_value_is_the_largest_observed_even_below_zero():
+    assert observed().best.tolist() == [0.5, -1.0]
+
+
+def test_observing_counts_and_leaves_the_earlier_state_alone():
+    state = start()
+    after = state.observe(torch.full((2, 2), 0.5).double(), torch.zeros(2).double())
+    assert (state.n_observed, int(state.step)) == (0, 0)
+    assert (after.n_observed, int(after.step), int(after.budget)) == (1, 1, 5)
+    assert torch.equal(after.history.x[:, 0], torch.full((2, 2), 0.5).double())
+
+
+def test_a_belief_is_what_the_gp_predicts():
+    state = observed()
+    x = torch.rand(2, 7, 2, dtype=torch.float64)
+    belief = state.belief(x)
+    mean, std = state.gp.predict(x)
+    assert torch.equal(belief.mean, mean)
+    assert torch.equal(belief.std, std)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+def test_values_that_are_not_finite_are_refused(bad):
+    with pytest.raises(DataError, match=r"must be finite, but got -?(nan|inf) in episode 1"):
+        observed((0.0, bad))
+
+
+def test_points_outside_the_cube_are_refused():
+    with pytest.raises(DomainError, match="unit cube"):
+        start().observe(torch.full((2, 2), 1.5).double(), torch.zeros(2).double())
+
+
+def test_shapes_that_do_not_fit_are_refused(unchecked):
+    with pytest.raises(ShapeError, match=r"axis of size 2 \(the domain's dimension\)"):
+        start().observe(torch.zeros(2, 3).double(), torch.zeros(2).double())
+    with pytest.raises(ShapeError, match=r"axis of size 2 \(the episodes\)"):
+        start().observe(torch.zeros(3, 2).double(), torch.zeros(2).double())
+
+
+def test_a_run_needs_episodes_and_a_budget():
+    with pytest.raises(ShapeError, match="a budget of at least 1, but got 2 and 0"):
+        BOState.start(metabo.family("branin").prior, episodes=2, budget=0)
