@@ -132,7 +132,7 @@ def _summary(evaluation: Evaluation) -> Table:
         f"{evaluation.family}: median simple regret, {evaluation.tasks} tasks",
         "method",
         *(f"t={t}" for t in marks),
-        "log curve",
+        "log(regret)",
         "s/run",
     )
     for name, curve in curves.items():
@@ -163,9 +163,15 @@ def _progress() -> Progress:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
     return table
 
 
