@@ -4,8 +4,7 @@ Ten workers with NumPy's legacy generator seeded 100 to 109 drew ten functions e
 then a scale.
 
     python examples/published_tasks.py
-    metabo evaluate branin --methods ei --search grid --task-file
-    examples/published-tasks/branin.json
+    metabo evaluate branin --search grid --task-file examples/published-tasks/branin.json
 """
 
 import json

@@ -52,6 +52,15 @@ def test_evaluate_prints_a_table_and_writes_both_files(metabo, tmp_path):
     assert (tmp_path / "regret.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_brackets_in_a_folders_name_are_just_brackets(metabo, tmp_path):
+    folder = tmp_path / "a[b]" / "[/x]"
+    code, out, _ = metabo(
+        "evaluate", "rhino-1", "--methods", "random", "--budget", 2, "--out", folder
+    )
+    assert code == 0
+    assert f"Wrote {folder}/results.json and {folder}/regret.png" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -60,6 +69,10 @@ def test_evaluate_prints_a_table_and_writes_both_files(metabo, tmp_path):
         (("evaluate", "branin", "--task-file", "missing.json"), "Error: The task file"),
         (("evaluate", "branin", "--search", "x"), "Error: Unknown search `x`."),
         (("evaluate", "branin", "--out", "/proc/nowhere"), "Error: The output folder"),
+        (("evaluate", "branin", "--out", "x" * 300), "Error: The output folder"),
+        (("evaluate", "[/red]"), "Error: Unknown family `[/red]`."),
+        (("evaluate", "branin", "--methods", "ucb:beta=-1"), "Error: `beta` must be finite"),
+        (("evaluate", "branin:sources=99999999999999999999"), "Error: `sources` must lie in"),
         (("evaluate", "branin", "--tasks", "many"), "Invalid value for '--tasks'"),
         (("evaluate", "branin", "--task", "3"), "No such option"),
         (("evaluate",), "Missing argument"),
@@ -83,9 +96,10 @@ def test_the_module_runs_as_a_command():
     assert done.stderr.startswith("Error: Unknown family `nothing`.")
 
 
-def test_the_core_needs_no_plotting_and_no_terminal_library():
+def test_the_core_needs_no_plotting_terminal_or_shape_library():
     code = (
-        "import sys; import metabo; metabo.evaluate('branin', tasks=1, budget=2); "
+        "import sys; sys.modules['jaxtyping'] = None; "
+        "import metabo; metabo.evaluate('branin', tasks=1, budget=2); "
         "bad = {'matplotlib', 'rich', 'typer', 'scipy', 'gpytorch'} & set(sys.modules); "
         "assert not bad, bad"
     )

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from metabo.domain import Finite, lattice, require_dim, require_inside, sobol
+from metabo.domain import Box, Finite, lattice, require_dim, require_inside, sobol
 from metabo.errors import DomainError, ShapeError
 
 
@@ -28,6 +28,17 @@ def test_points_outside_the_cube_are_refused(bad):
         require_inside(x)
     with pytest.raises(DomainError, match="unit cube"):
         Finite(x)
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (4,), (2, 2, 2)])
+def test_a_finite_domain_needs_a_list_of_points(shape, unchecked):
+    with pytest.raises(ShapeError, match="needs points of shape N D, at least one"):
+        Finite(torch.zeros(shape, dtype=torch.float64))
+
+
+def test_a_box_needs_a_dimension():
+    with pytest.raises(ShapeError, match="at least one dimension, but got 0"):
+        Box(0)
 
 
 def test_a_wrong_dimension_is_named():

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
 import metabo
 from metabo.acquisition import EI
+from metabo.domain import Finite, sobol
+from metabo.experiments import method
 from metabo.loop import rollout
 from metabo.policies import Maximize, RandomSearch, StartAt, searcher
 from metabo.seeding import generator
@@ -42,7 +46,7 @@ def test_an_episode_alone_repeats_its_lockstep_run(search):
     together = rollout(policy, tasks, family, seed=3, budget=8)
     one = torch.tensor([2])
     alone = rollout(policy, tasks.take(one), family, seed=3, budget=8, episodes=one)
-    torch.testing.assert_close(together.queries[2:3], alone.queries, rtol=0, atol=1e-5)
+    torch.testing.assert_close(together.queries[2:3], alone.queries, rtol=0, atol=1e-6)
 
 
 def test_a_longer_budget_begins_as_the_shorter():
@@ -61,16 +65,30 @@ def test_noise_is_seen_by_the_run_and_not_by_the_regret():
     assert (episodes.regret.diff(dim=-1) > 0).any()  # a lucky error can displace a better point
 
 
+@pytest.mark.parametrize("name", ["ei", "ucb", "random"])
+def test_a_finite_domain_is_searched_to_its_end(name):
+    family = metabo.family("branin")
+    points = sobol(6, 2)
+    family = replace(family, domain=Finite(points), budget=8)
+    tasks = family.sample(3, generator(0, "test tasks"))
+    policy = method(name, family, searcher("gradient", family.domain))
+    episodes = rollout(policy, tasks, family, seed=0)
+    assert (episodes.queries[:, :, None] == points).all(-1).any(-1).all()
+    best = tasks(points.expand(3, -1, -1)).amax(-1)
+    torch.testing.assert_close(episodes.regret[:, -1], tasks.optimum - best)
+
+
 def test_steps_are_reported():
     seen = []
     run("rhino-1", budget=4, on_step=seen.append)
     assert seen == [1, 2, 3, 4]
 
 
-def test_devices_run_the_same_episodes(device):
+@pytest.mark.gpu
+def test_devices_run_the_same_episodes(cuda):
     family = metabo.family("hartmann-3")
     policy = StartAt(0.5, Maximize(EI(), searcher("grid", family.domain)), family.domain)
     tasks = family.sample(4, generator(0, "test tasks"))
     here = rollout(policy, tasks, family, seed=0, budget=4)
-    there = rollout(policy, tasks.to(device), family, seed=0, budget=4)
+    there = rollout(policy, tasks.to(cuda), family, seed=0, budget=4)
     torch.testing.assert_close(here.queries, there.queries.cpu(), rtol=0, atol=1e-6)

@@ -31,6 +31,22 @@ def test_values_that_are_not_text_pass_through():
     assert build("thing", builder, {"span": (1.0, 2.0)})[3] == (1.0, 2.0)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"count": 2.5},
+        {"count": True},
+        {"weight": "x"},
+        {"weight": None},
+        {"span": 0.1},
+        {"kind": 3},
+    ],
+)
+def test_values_of_another_type_are_refused(options):
+    with pytest.raises(OptionError, match="must be"):
+        build("thing", builder, options)
+
+
 @pytest.mark.parametrize("text", ["ei:beta", "ei:=3", "ei:beta=", "ei:"])
 def test_malformed_options_say_how_they_are_written(text):
     with pytest.raises(OptionError, match="written `name:option=value`"):

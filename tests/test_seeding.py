@@ -1,6 +1,8 @@
+import pytest
 import scipy.stats
 import torch
 
+from metabo import seeding
 from metabo.seeding import Noise, generator
 
 
@@ -44,6 +46,13 @@ def test_uniform_draws_are_uniform_and_independent():
         assert abs(torch.corrcoef(pair)[0, 1].item()) < 0.03  # 4 standard errors of 20,000 draws
 
 
+def test_the_extremes_stay_inside_the_open_interval(monkeypatch):
+    for bits in (-1, 0):
+        monkeypatch.setattr(seeding, "_mix", lambda z, bits=bits: torch.full_like(z, bits))
+        draw = Noise(torch.zeros(1, dtype=torch.int64)).uniform(1).item()
+        assert 0 < draw < 1
+
+
 def test_normal_draws_are_normal():
     assert scipy.stats.kstest(at(n=2000).normal(10).flatten().numpy(), "norm").pvalue > 1e-3
 
@@ -57,6 +66,7 @@ def test_generators_of_different_streams_differ_and_repeat():
     assert draw(0, "test tasks") != draw(1, "test tasks")
 
 
-def test_devices_agree(device):
-    there = Noise.at(3, episodes=torch.arange(9, device=device), step=2).uniform(4)
+@pytest.mark.gpu
+def test_devices_agree(cuda):
+    there = Noise.at(3, episodes=torch.arange(9, device=cuda), step=2).uniform(4)
     assert torch.equal(there.cpu(), Noise.at(3, episodes=torch.arange(9), step=2).uniform(4))

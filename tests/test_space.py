@@ -1,11 +1,12 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 
 from metabo import Choice, Float, Int, Space
 from metabo.domain import sobol
-from metabo.errors import DataError, OptionError, ShapeError
+from metabo.errors import DataError, DomainError, OptionError, ShapeError
 
 SPACE = Space(
     {
@@ -101,6 +102,11 @@ def test_missing_and_misspelled_parameters_are_named():
             "`low` must be positive on a log scale, but got low=0.0",
         ),
         (lambda: Int(1.5, 3), "must be whole"),
+        (lambda: Int(float("nan"), 3), "`low < high` must hold"),
+        (lambda: Int(0, 10**18), r"can span 2\*\*50 at most"),
+        (lambda: Float("a", "b"), "finite numbers"),
+        (lambda: Choice(5), "needs a list of values"),
+        (lambda: Space({"a": 3}), "maps names to `Float`, `Int` or `Choice`"),
         (lambda: Choice(("a",)), "at least two different values"),
         (lambda: Choice(("a", "a")), "at least two different values"),
         (lambda: Space({}), "at least one parameter"),
@@ -109,6 +115,18 @@ def test_missing_and_misspelled_parameters_are_named():
 def test_impossible_spaces_are_refused(make, message, unchecked):
     with pytest.raises(OptionError, match=message):
         make()
+
+
+def test_numpy_numbers_are_numbers_and_equal_choices_match(unchecked):
+    space = Space({"f": Float(0.0, 1.0), "i": Int(1, 4), "c": Choice((1, 2, True))})
+    values = {"f": np.float32(0.5), "i": np.int64(2), "c": 1.0}
+    assert space.decode(space.encode(values)) == {"f": 0.5, "i": 2, "c": 1}
+    assert space.decode(space.encode(values | {"c": True}))["c"] is True
+
+
+def test_points_outside_the_cube_are_not_decoded():
+    with pytest.raises(DomainError, match="unit cube"):
+        SPACE.decode(torch.full((SPACE.dim,), torch.nan, dtype=torch.float64))
 
 
 def test_a_point_of_the_wrong_length_is_refused():

@@ -57,8 +57,10 @@ def test_points_outside_the_cube_are_refused():
 def test_shapes_that_do_not_fit_are_refused(unchecked):
     with pytest.raises(ShapeError, match=r"axis of size 2 \(the domain's dimension\)"):
         start().observe(torch.zeros(2, 3).double(), torch.zeros(2).double())
-    with pytest.raises(ShapeError, match=r"axis of size 2 \(the episodes\)"):
+    with pytest.raises(ShapeError, match=r"axes `E D` with E = 2 \(the episodes\)"):
         start().observe(torch.zeros(3, 2).double(), torch.zeros(2).double())
+    with pytest.raises(ShapeError, match=r"axes `E` .* shape \(2, 1\)"):
+        start().observe(torch.zeros(2, 2).double(), torch.zeros(2, 1).double())
 
 
 def test_a_run_needs_episodes_and_a_budget():

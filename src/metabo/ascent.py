@@ -7,9 +7,9 @@ no row waits for another, and the cost is known in advance: `iterations` evaluat
 
 | symbol       | meaning                                          | shape   |
 | ------------ | ------------------------------------------------ | ------- |
-| `x`          | best point of each row so far                    | *n P    |
+| `point`      | best point of each row so far, in `unit`s        | *n P    |
 | `gradient`   | gradient there                                   | *n P    |
-| `curvature`  | estimate of the inverse of minus the Hessian     | *n P P  |
+| `inverse`    | estimate of the inverse of minus the Hessian     | *n P P  |
 | `step`       | the direction being tried, shortened on failure  | *n P    |
 """
 
@@ -64,7 +64,7 @@ def ascend(
     point = (x - lower) / unit
     value, gradient = evaluate(point)
     identity = torch.eye(point.shape[-1], dtype=point.dtype, device=point.device)
-    curvature = identity.expand(*point.shape, point.shape[-1])
+    inverse = identity.expand(*point.shape, point.shape[-1])
     is_first = torch.ones_like(value, dtype=torch.bool)
     step = _limit(_free(gradient, point, end), radius, is_first)
     for iteration in range(1, iterations):
@@ -75,8 +75,8 @@ def ascend(
         success = trial_value >= value + _ARMIJO * slope
         accepted = success[..., None]
 
-        moved_curvature = _update(curvature, move, gradient - trial_gradient, is_first, identity)
-        curvature = torch.where(accepted[..., None], moved_curvature, curvature)
+        moved_inverse = _update(inverse, move, gradient - trial_gradient, is_first, identity)
+        inverse = torch.where(accepted[..., None], moved_inverse, inverse)
         point = torch.where(accepted, trial, point)
         gradient = torch.where(accepted, trial_gradient, gradient)
         gain = trial_value - value
@@ -88,19 +88,19 @@ def ascend(
         factor = (-slope / (2 * (gain - slope))).nan_to_num(_SHRINK[0]).clamp(*_SHRINK)
         step = torch.where(
             accepted,
-            _limit(_direction(curvature, gradient, point, end), 10 * radius, is_first),
+            _limit(_direction(inverse, gradient, point, end), 10 * radius, is_first),
             step * factor[..., None],
         )
     return place(point), value
 
 
-def _direction(curvature: Tensor, gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
+def _direction(inverse: Tensor, gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
     """The quasi-Newton step in the coordinates that the box leaves free."""
     free_gradient = _free(gradient, point, end)
     free = free_gradient != 0
     # Rows and columns of held coordinates are left out, or their curvature would leak into the
     # others.
-    step = ((curvature * free[..., None, :]) @ free_gradient[..., None])[..., 0] * free
+    step = ((inverse * free[..., None, :]) @ free_gradient[..., None])[..., 0] * free
     # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
     # gradient, given the step's length, does.
     move = (point + step).clamp_min(0).minimum(end) - point
@@ -128,7 +128,7 @@ def _limit(step: Tensor, radius: float, is_first: Tensor) -> Tensor:
 
 
 def _update(
-    curvature: Tensor, move: Tensor, change: Tensor, is_first: Tensor, identity: Tensor
+    inverse: Tensor, move: Tensor, change: Tensor, is_first: Tensor, identity: Tensor
 ) -> Tensor:
     """The BFGS update of the inverse, skipped where the function did not bend downwards."""
     # What the gradient did in coordinates that were held says nothing about the free ones.
@@ -140,8 +140,8 @@ def _update(
     # Before the first update the identity is given the curvature just seen, so that it has the
     # right scale.
     scale = (safe[..., 0, 0] / change_square.clamp_min(1e-300))[..., None, None]
-    start = torch.where(is_first[..., None, None], identity * scale, curvature)
+    start = torch.where(is_first[..., None, None], identity * scale, inverse)
     outer = move[..., :, None] * change[..., None, :] / safe
     left = identity - outer
     updated = left @ start @ left.mT + move[..., :, None] * move[..., None, :] / safe
-    return torch.where(bends[..., None, None], updated, curvature)
+    return torch.where(bends[..., None, None], updated, inverse)

@@ -18,10 +18,11 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from metabo.errors import MetaBOError
 from metabo.experiments import METHODS, Evaluation, evaluate
-from metabo.experiments.store import require_writable, write, write_json
+from metabo.experiments.store import require_writable, save_json, write_all
 from metabo.metrics import quantiles
 from metabo.options import declared_options
 from metabo.policies import SEARCHES, SearchName
@@ -41,7 +42,9 @@ def main() -> None:
     try:
         app()
     except MetaBOError as error:
-        Console(stderr=True).print(f"[bold red]Error:[/] {_escape(str(error))}", soft_wrap=True)
+        Console(stderr=True).print(
+            Text("Error: ", "bold red").append(str(error), "not bold default"), soft_wrap=True
+        )
         sys.exit(2)
 
 
@@ -91,7 +94,8 @@ def evaluate_(
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
-    require_writable(folder)
+    family(family_)
+    require_writable(folder, ("results.json", "regret.png"))
     progress, bars = _progress(), dict[str, TaskID]()
 
     def on_progress(name: str, step: int, total: int) -> None:
@@ -115,10 +119,15 @@ def evaluate_(
     finally:
         if bars:
             progress.stop()
-    write_json(folder / "results.json", evaluation.record())
-    write(folder / "regret.png", lambda path: plot_regret(evaluation, path))
+    write_all(
+        folder,
+        {
+            "results.json": save_json(evaluation.record()),
+            "regret.png": lambda path: plot_regret(evaluation, path),
+        },
+    )
     console.print(_summary(evaluation))
-    console.print(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}", soft_wrap=True)
+    console.out(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}", highlight=False)
 
 
 def _summary(evaluation: Evaluation) -> Table:
@@ -138,7 +147,7 @@ def _summary(evaluation: Evaluation) -> Table:
     for name, curve in curves.items():
         numbers = [f"{curve[t - 1]:.1e}" for t in marks]
         seconds = f"{evaluation.methods[name].seconds_per_episode:.4f}"
-        table.add_row(name, *numbers, _spark(curve, min(logs), max(logs)), seconds)
+        table.add_row(Text(name), *numbers, _spark(curve, min(logs), max(logs)), seconds)
     return table
 
 
@@ -164,9 +173,8 @@ def _progress() -> Progress:
 
 def _table(title: str, *columns: str) -> Table:
     table = Table(
-        title=title,
+        title=Text(title, "bold"),
         title_justify="left",
-        title_style="bold",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
     )
@@ -182,10 +190,6 @@ def _options(builder: object) -> str:
 
 def _shown(value: object) -> str:
     return f"{value[0]:g}..{value[1]:g}" if isinstance(value, tuple) else str(value)
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", r"\[")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,11 @@ class Box:
 
     dim: int
 
+    def __post_init__(self) -> None:
+        """Check the dimension."""
+        if self.dim < 1:
+            raise ShapeError(f"A `Box` needs at least one dimension, but got {self.dim}.")
+
     def to(self, device: torch.device | str) -> "Box":
         """The same domain; a cube holds nothing to move."""
         return self
@@ -28,7 +33,12 @@ class Finite:
     points: Float[Tensor, "N D"]
 
     def __post_init__(self) -> None:
-        """Refuse points outside the cube where the set enters."""
+        """Check the points where the set enters."""
+        if self.points.ndim != 2 or not self.points.numel():
+            raise ShapeError(
+                "A `Finite` domain needs points of shape N D, at least one, but got shape "
+                f"{tuple(self.points.shape)}."
+            )
         require_inside(self.points)
 
     @property

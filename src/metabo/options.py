@@ -6,7 +6,8 @@ their types and defaults. There is no second table to keep.
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from numbers import Integral, Real
+from typing import Literal, TypeVar, get_args, get_origin
 
 from metabo.errors import OptionError, unknown
 
@@ -57,21 +58,46 @@ def declared_options(builder: Callable[..., object]) -> dict[str, inspect.Parame
     return {p.name: p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
-def _convert(value: object, annotation: Any, what: str) -> object:
-    if not isinstance(value, str):
-        return value
-    accepted = [a for a in get_args(annotation) if a is not type(None)]
+def _convert(value: object, annotation: object, what: str) -> object:
+    """A value of the annotated type from text, or the value itself where it is of that type."""
+    accepted = get_args(annotation)
     if get_origin(annotation) is Literal:
         if value not in accepted:
             choices = ", ".join(f"`{a}`" for a in accepted)
             raise OptionError(f"{what} must be one of {choices}, but got `{value}`.")
         return value
-    target = annotation if annotation == Range or not accepted else accepted[0]
+    if type(None) in accepted:
+        if value is None:
+            return None
+        (annotation,) = (a for a in accepted if a is not type(None))
+    form, read = _READERS[annotation]
     try:
-        if target == Range:
-            low, _, high = value.partition("..")
-            return float(low), float(high)
-        return target(value)
-    except ValueError:
-        form = {Range: "a range `low..high`", int: "a whole number", float: "a number"}[target]
+        return read(value)
+    except (ValueError, TypeError, OverflowError):
         raise OptionError(f"{what} must be {form}, but got `{value}`.") from None
+
+
+def _read_int(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, str | Integral):
+        raise TypeError
+    return int(value)
+
+
+def _read_float(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, str | Real):
+        raise TypeError
+    return float(value)
+
+
+def _read_range(value: object) -> Range:
+    parts = value.split("..") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or len(parts) != 2:
+        raise TypeError
+    return _read_float(parts[0]), _read_float(parts[1])
+
+
+_READERS: dict[object, tuple[str, Callable[[object], object]]] = {
+    int: ("a whole number", _read_int),
+    float: ("a number", _read_float),
+    Range: ("a range `low..high`", _read_range),
+}

@@ -17,9 +17,8 @@ from torch import Tensor
 
 from metabo.shapes import Float, Int
 
-_GOLDEN = (
-    -7046029254386353131
-)  # 0x9E3779B97F4A7C15 as a signed 64-bit integer, the increment of SplitMix64
+# 0x9E3779B97F4A7C15 as a signed 64-bit integer, the increment of SplitMix64.
+_GOLDEN = -7046029254386353131
 
 
 def generator(seed: int, stream: str) -> torch.Generator:
@@ -38,10 +37,9 @@ class Noise:
     def at(cls, seed: int, *, episodes: Int[Tensor, " E"], step: int | Tensor) -> "Noise":
         """The draws of one step, for the episodes with these numbers."""
         run = _mix(episodes * _GOLDEN + _digest(f"episodes/{seed}"))
-        count = (
-            torch.as_tensor(step, device=episodes.device) + 1
-        )  # as a tensor its product wraps around
-        return cls(_mix(run + count * _GOLDEN))
+        # As a tensor its product wraps around; `full` makes it on the device, in a graph too.
+        count = torch.full((), step, device=episodes.device) if isinstance(step, int) else step
+        return cls(_mix(run + (count + 1) * _GOLDEN))
 
     def stream(self, name: str) -> "Noise":
         """An independent set of draws of the same step, for another purpose."""
@@ -51,7 +49,8 @@ class Noise:
         """Draws from the open (0, 1), in float64; the first m of n are those of `uniform(m)`."""
         counter = torch.arange(1, n + 1, device=self.key.device) * _GOLDEN
         bits = _mix(self.key[:, None] + counter)  # E n
-        return (_shift(bits, 11).double() + 0.5) * 2.0**-53
+        # 52 bits and a half: with 53 the largest draw would round to 1, and `normal` to infinity.
+        return (_shift(bits, 12).double() + 0.5) * 2.0**-52
 
     def normal(self, n: int) -> Float[Tensor, "E n"]:
         """Standard normal draws, in float64, by inversion of `uniform`."""

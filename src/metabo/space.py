@@ -9,11 +9,13 @@ logarithm.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 import torch
 from torch import Tensor
 
 from metabo import shapes
+from metabo.domain import require_inside
 from metabo.errors import DataError, OptionError, ShapeError, unknown
 
 Value = float | int | str | bool | None
@@ -29,7 +31,7 @@ class Float:
 
     def __post_init__(self) -> None:
         """Check the interval."""
-        _check_interval(self.low, self.high, self.log)
+        _check_interval(self.low, self.high, log=self.log)
 
     @property
     def n_coordinates(self) -> int:
@@ -63,11 +65,15 @@ class Int:
 
     def __post_init__(self) -> None:
         """Check the interval."""
+        _check_interval(self.low, self.high, log=self.log)
         if int(self.low) != self.low or int(self.high) != self.high:
             raise OptionError(
                 f"`Int` bounds must be whole, but got low={self.low}, high={self.high}."
             )
-        _check_interval(self.low, self.high, self.log)
+        if self.high - self.low > 2**50:
+            raise OptionError(
+                f"An `Int` can span 2**50 at most, but got {self.low}..{self.high}. Use a `Float`."
+            )
 
     @property
     def n_coordinates(self) -> int:
@@ -109,8 +115,10 @@ class Choice:
 
     def __post_init__(self) -> None:
         """Check that there is something to choose."""
+        if not isinstance(self.values, list | tuple):
+            raise OptionError(f"`Choice` needs a list of values, but got {self.values!r}.")
         object.__setattr__(self, "values", tuple(self.values))
-        if len(self.values) < 2 or len(set(map(repr, self.values))) < len(self.values):
+        if len(self.values) < 2 or any(self._matches(v).count(True) > 1 for v in self.values):
             raise OptionError(
                 f"`Choice` needs at least two different values, but got {self.values}."
             )
@@ -122,10 +130,10 @@ class Choice:
 
     def encode(self, value: Value) -> list[float]:
         """One at the value's own coordinate, zero elsewhere."""
-        names = [repr(v) for v in self.values]
-        if repr(value) not in names:
-            raise unknown("choice", repr(value), names)
-        return [float(name == repr(value)) for name in names]
+        matches = self._matches(value)
+        if not any(matches):
+            raise unknown("choice", repr(value), map(repr, self.values))
+        return [float(is_match) for is_match in matches]
 
     def decode(self, coordinates: Tensor) -> Value:
         """The value with the largest coordinate, the first of equals."""
@@ -135,6 +143,10 @@ class Choice:
         """One at the largest coordinate, zero elsewhere."""
         index = coordinates.argmax(-1, keepdim=True)
         return torch.zeros_like(coordinates).scatter(-1, index, 1.0)
+
+    def _matches(self, value: Value) -> list[bool]:
+        # 1 == True in Python, but not to a user.
+        return [v == value and isinstance(v, bool) == isinstance(value, bool) for v in self.values]
 
 
 Parameter = Float | Int | Choice
@@ -150,6 +162,12 @@ class Space:
         """Check that there is something to search."""
         if not self.parameters:
             raise OptionError("A `Space` needs at least one parameter, but got none.")
+        for name, parameter in self.parameters.items():
+            if not isinstance(name, str) or not isinstance(parameter, Parameter):
+                raise OptionError(
+                    "A `Space` maps names to `Float`, `Int` or `Choice`, but got "
+                    f"{name!r}: {parameter!r}."
+                )
 
     @property
     def dim(self) -> int:
@@ -160,7 +178,7 @@ class Space:
         """The point of the cube for a full set of named values."""
         for name in values:
             if name not in self.parameters:
-                raise unknown("parameter", name, self.parameters)
+                raise unknown("parameter", str(name), self.parameters)
         coordinates: list[float] = []
         for name, parameter in self.parameters.items():
             if name not in values:
@@ -177,6 +195,9 @@ class Space:
     def decode(self, x: shapes.Float[Tensor, " D"]) -> dict[str, Value]:
         """The named values at a point of the cube."""
         self._check(x)
+        if x.ndim != 1:
+            raise ShapeError(f"`decode` takes one point, but got shape {tuple(x.shape)}.")
+        require_inside(x)
         parts = zip(self.parameters.items(), self._split(x), strict=True)
         return {name: parameter.decode(part) for (name, parameter), part in parts}
 
@@ -197,19 +218,22 @@ class Space:
             )
 
 
-def _check_interval(low: float, high: float, log: bool) -> None:
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+def _check_interval(low: float, high: float, *, log: bool) -> None:
+    is_number = isinstance(low, Real) and isinstance(high, Real)
+    if not (is_number and math.isfinite(low) and math.isfinite(high) and low < high):
         raise OptionError(
-            f"`low < high` must hold and both be finite, but got low={low}, high={high}."
+            f"`low < high` must hold and both be finite numbers, but got low={low}, high={high}."
         )
     if log and low <= 0:
         raise OptionError(f"`low` must be positive on a log scale, but got low={low}.")
 
 
-def _number(value: Value, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+def _number(value: object, low: float, high: float) -> float:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    if not low <= number <= high:
         raise DataError(f"A value must be a number in [{low}, {high}], but got {value!r}.")
-    return value
+    return number
 
 
 def _scaled(low: float, high: float, at: float, *, log: bool) -> tuple[float, float, float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.domain import require_dim, require_inside
+from metabo.domain import require_inside
 from metabo.errors import DataError, ShapeError
 from metabo.gp import GP, Prior
 from metabo.shapes import Float, Int
@@ -83,16 +83,11 @@ class BOState:
 
     def observe(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "BOState":
         """The runs after evaluating `x` and seeing `y`."""
-        require_dim(x, self.gp.prior.dim)
-        if x.shape[0] != self.n_episodes or y.shape[0] != self.n_episodes:
-            raise ShapeError(
-                f"`x` and `y` must begin with an axis of size {self.n_episodes} (the episodes), "
-                f"but got shapes {tuple(x.shape)} and {tuple(y.shape)}."
-            )
+        gp = self.gp.condition(x, y)
         if not _is_capturing(x):
             require_inside(x)
             _require_finite(y)
-        return BOState(self.gp.condition(x, y), self.step + 1, self.budget)
+        return BOState(gp, self.step + 1, self.budget)
 
 
 def _require_finite(y: Tensor) -> None:

@@ -47,6 +47,23 @@ def test_lockstep_is_alone(family_name, search_name):
             state = state.observe(together.x, tasks(together.x[:, None])[:, 0])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("search_name", ["gradient", "grid"])
+@pytest.mark.parametrize("family_name", list(FAMILIES))
+def test_lockstep_is_alone_to_the_end_of_a_run(family_name, search_name):
+    family = metabo.family(family_name)
+    tasks = family.sample(EPISODES, generator(0, "test tasks"))
+    policy = method("ei", family, searcher(search_name, family.domain))
+    state = BOState.start(family.prior, episodes=EPISODES, budget=family.budget)
+    for step in range(family.budget):
+        noise = Noise.at(0, episodes=torch.arange(EPISODES), step=step)
+        together = policy.propose(state, noise)
+        for e in range(EPISODES):
+            here = Noise.at(0, episodes=torch.tensor([e]), step=step)
+            compare("ei", together, policy.propose(replay(family, state, e), here), e)
+        state = state.observe(together.x, tasks(together.x[:, None])[:, 0])
+
+
 def compare(name, together, alone, e):
     if together.candidates is None:
         assert torch.equal(together.x[e], alone.x[0])

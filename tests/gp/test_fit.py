@@ -4,7 +4,7 @@ import torch
 
 import metabo
 from metabo.domain import sobol
-from metabo.errors import DataError, ShapeError
+from metabo.errors import DataError, OptionError, ShapeError
 from metabo.gp import JITTER, Prior, fit, log_likelihood
 
 
@@ -90,3 +90,7 @@ def test_bad_data_is_refused(unchecked):
         fit(x, torch.zeros(1, 2, dtype=torch.float64))
     with pytest.raises(DataError, match="must be finite"):
         fit(x, torch.full((1, 3), torch.nan, dtype=torch.float64))
+    with pytest.raises(DataError, match="must be finite"):
+        fit(x * torch.nan, torch.zeros(1, 3, dtype=torch.float64))
+    with pytest.raises(OptionError, match="Unknown kernel `foo`"):
+        fit(x, torch.zeros(1, 3, dtype=torch.float64), kernel="foo")

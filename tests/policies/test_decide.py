@@ -1,7 +1,9 @@
+import pytest
 import torch
 
 import metabo
 from metabo.domain import Finite
+from metabo.errors import DomainError
 from metabo.policies import Enumerate, Maximize, RandomSearch, Sample, StartAt
 from metabo.seeding import Noise
 from metabo.state import BOState
@@ -69,6 +71,12 @@ def test_random_search_in_a_finite_domain_does_not_repeat_itself():
     assert (state.history.x.sort(1).values == POINTS.sort(0).values).all()
     # All are seen: it goes on, with repeats.
     assert policy.propose(state, noise(40, step=4)).x.shape == (40, 1)
+
+
+def test_a_start_outside_the_cube_is_refused():
+    domain = metabo.family("rhino-1").domain
+    with pytest.raises(DomainError, match=r"must lie in \[0, 1\], but got 2"):
+        StartAt(2.0, RandomSearch(domain), domain)
 
 
 def test_random_search_fills_the_cube():

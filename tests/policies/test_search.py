@@ -4,6 +4,8 @@ import torch
 import metabo
 from metabo.acquisition import EI, UCB, LogEI
 from metabo.domain import Finite, lattice, sobol
+from metabo.errors import OptionError
+from metabo.gp import Prior
 from metabo.policies import Enumerate, GradientRefine, HierarchicalGrid, searcher
 from metabo.state import BOState
 
@@ -102,6 +104,25 @@ def test_searches_work_before_the_first_observation(search):
     found = searcher(search, family.domain).candidates(state, EI())
     assert inside(found.belief.x)
     assert torch.isfinite(found.score).all()
+
+
+@pytest.mark.parametrize("sizes", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
+def test_empty_searches_are_refused(sizes):
+    with pytest.raises(OptionError, match="at least one global point"):
+        HierarchicalGrid(*sizes)
+
+
+def test_a_lattice_of_too_many_dimensions_is_refused():
+    prior = Prior.of([0.3] * 12, signal_variance=1.0, noise_variance=1e-6)
+    state = BOState.start(prior, episodes=1, budget=2)
+    with pytest.raises(OptionError, match="Use the search `sobol` or `gradient`"):
+        HierarchicalGrid.paper(12).candidates(state, EI())
+    assert HierarchicalGrid.paper(12, "sobol").candidates(state, EI()).score.shape == (1, 4005)
+
+
+def test_an_unknown_search_is_named(unchecked):
+    with pytest.raises(OptionError, match=r"Unknown search `gird`. Did you mean `grid`"):
+        searcher("gird", metabo.family("branin").domain)
 
 
 def test_an_af_without_any_slope_is_no_trouble(rng):

@@ -48,6 +48,19 @@ def test_the_published_optimum_of_rhino_2_is_short():
     assert 1e-10 < tasks.optimum.item() - at_height < 2e-9
 
 
+def test_ranges_can_be_extended(rng):
+    shift = metabo.family("rhino-1", translation=(0.22, 0.3)).sample(200, rng).narrow - 0.7
+    assert shift.abs().min() >= 0.22
+    assert shift.min() < 0 < shift.max()
+    height = metabo.family("rhino-2:height=0.5..0.55").sample(50, rng).narrow
+    assert 0.5 <= height.min() < height.max() <= 0.55
+
+
+def test_the_optimum_stays_in_the_interval_at_its_very_end():
+    tasks = metabo.family("rhino-1").read([{"translation": [-0.7]}])
+    assert tasks.argmax.item() == 0.0
+
+
 @pytest.mark.parametrize("name", ["rhino-1", "rhino-2"])
 def test_the_peak_is_the_highest_point_of_the_interval(name, rng):
     tasks = metabo.family(name).sample(50, rng)

@@ -162,7 +162,9 @@ def test_published_test_functions_are_numpys_draws():
             {"translaton": [0.1, 0.0], "scale": 1.0},
             "Task 1: Unknown task parameter `translaton`. Did you mean `translation`",
         ),
-        ({"translation": [0.9, 0.0], "scale": 1.0}, "must keep the optimum in the cube"),
+        ({"translation": [0.9, 0.0], "scale": 1.0}, r"must lie in \[-0.1239, 0.8761\] x \["),
+        ({"translation": [0.0, 0.0], "scale": -1.0}, "`scale` must lie in"),
+        ({"translation": [0.0, 0.0], "scale": 10**400}, "`scale` must be a finite number"),
     ],
 )
 def test_task_records_that_do_not_fit_are_named(record, message):
@@ -179,11 +181,15 @@ def test_an_empty_task_list_is_refused():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("branin:translation=-0.1..0.1", "range of magnitudes, not negative"),
+        ("branin:translation=-0.1..0.1", "range of magnitudes from 0 up"),
+        ("branin:translation=nan..1", "range of magnitudes from 0 up"),
+        ("branin:translation=5..6", "must meet"),
         ("branin:translation=0.2..0.1", "low <= high"),
-        ("branin:scale=0..1", "`scale` is positive"),
-        ("branin:sources=0", "`sources` must be at least 1, but got 0"),
-        ("branin:noise=-1", "`noise` must not be negative"),
+        ("branin:scale=-2..-1", "`scale` must meet"),
+        ("branin:scale=1e400..2", "must be finite"),
+        ("branin:sources=0", r"`sources` must lie in 1..1000000, but got 0"),
+        ("branin:noise=-1", r"`noise` must lie in 0..1e6"),
+        ("branin:noise=nan", r"`noise` must lie in 0..1e6"),
     ],
 )
 def test_impossible_options_are_refused(name, message):

@@ -1,8 +1,8 @@
 """The classical acquisition functions, in closed form.
 
-Notation: mu, sigma are the posterior mean and deviation at a point, y+ the best observed value, z
-    = (mu - y+) / sigma,
-Phi and phi the standard normal distribution function and density, h(z) = phi(z) + z Phi(z).
+Notation: mu, sigma are the posterior mean and deviation at a point, y+ the best observed value,
+z = (mu - y+) / sigma, Phi and phi the standard normal distribution function and density, and
+h(z) = phi(z) + z Phi(z).
 """
 
 import math
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from metabo.acquisition.base import AcquisitionFunction
+from metabo.errors import OptionError
 from metabo.shapes import Float
 from metabo.state import Belief
 
@@ -59,6 +60,11 @@ class PI:
 
     xi: float = 0.0
 
+    def __post_init__(self) -> None:
+        """Check the option."""
+        if not math.isfinite(self.xi):
+            raise OptionError(f"`xi` must be finite, but got {self.xi}.")
+
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
         return _distribution(_improvement(belief, self.xi))
@@ -81,6 +87,13 @@ class UCB:
     beta: float = 4.0
     schedule: Literal["fixed", "gp-ucb"] = "fixed"
     delta: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not (self.beta >= 0 and math.isfinite(self.beta)):
+            raise OptionError(f"`beta` must be finite and not negative, but got {self.beta}.")
+        if not 0 < self.delta < 1:
+            raise OptionError(f"`delta` must lie between 0 and 1, but got {self.delta}.")
 
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""

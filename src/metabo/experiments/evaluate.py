@@ -104,9 +104,9 @@ def evaluate(
     setting = family(name)
     budget = setting.budget if budget is None else budget
     _check(methods, tasks=tasks, budget=budget, search=search, device=device)
-    domain = setting.domain.to(device)
+    domain = setting.domain
     # Every mistake in a method's name or options comes to light before the first run.
-    policies = {m: method(m, setting, searcher(search, domain)) for m in methods}
+    policies = {m.strip(): method(m, setting, searcher(search, domain)) for m in methods}
     drawn = _draw(setting, tasks, seed) if task_file is None else _read(setting, Path(task_file))
     drawn = drawn.to(device)
     results = {}
@@ -136,7 +136,7 @@ def _read(setting: TaskFamily, path: Path) -> Tasks:
         raise DataError(
             f"The task file `{path}` cannot be read: {reason}. Check the path."
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(
             f"The task file `{path}` must be JSON, but it is not: {error}. "
             "Give a list with one object per task."
@@ -150,20 +150,18 @@ def _read(setting: TaskFamily, path: Path) -> Tasks:
 
 
 def _check(methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str) -> None:
-    if isinstance(methods, str) or not methods:
+    if isinstance(methods, str) or not methods or not all(isinstance(m, str) for m in methods):
         raise OptionError(f"`methods` must be a list with at least one name, but got {methods!r}.")
-    if len(set(methods)) < len(methods):
+    if len({m.strip() for m in methods}) < len(methods):
         raise OptionError(f"Each method can be given once, but got {list(methods)}.")
-    if tasks < 1 or budget < 1:
-        raise OptionError(
-            f"`tasks` and `budget` must be at least 1, but got {tasks} and {budget}."
-        )
+    for name, value, most in (("tasks", tasks, 1_000_000), ("budget", budget, 10_000)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")
     if search not in SEARCHES:
         raise unknown("search", search, SEARCHES)
-    if device.split(":")[0] not in ("cpu", "cuda"):
-        raise unknown("device", device, ("cpu", "cuda"))
-    if device != "cpu" and not torch.cuda.is_available():
-        raise OptionError(f"Device `{device}` is not available on this machine. Use `cpu`.")
+    present = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))]
+    if device not in (*present, *(["cuda"] if len(present) > 1 else [])):
+        raise unknown("device on this machine:", device, present)
 
 
 def _version() -> str:

@@ -3,41 +3,55 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from metabo.errors import OutputError
 
 
-def require_writable(folder: Path) -> None:
-    """Make sure, before any computing, that results can be written; the folder is made later."""
-    nearest = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+def require_writable(folder: Path, names: Sequence[str]) -> None:
+    """Make sure, before any computing, that these files can be written; nothing is made yet."""
     try:
+        nearest = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
         with tempfile.TemporaryFile(dir=nearest):
             pass
+        for name in names:
+            if (folder / name).is_dir():
+                raise IsADirectoryError(21, f"`{name}` is a folder there")
     except OSError as error:
-        raise OutputError(
-            f"The output folder `{folder}` cannot be written: {error.strerror}. "
-            "Choose another with `--out`."
-        ) from None
+        raise _refused(folder, error) from None
 
 
-def write_json(path: Path, record: dict[str, object]) -> None:
-    """Write a record as strict JSON; NaN and infinity are refused."""
-    text = json.dumps(record, allow_nan=False)
-    write(path, lambda temporary: temporary.write_text(text))
+def write_all(folder: Path, files: Mapping[str, Callable[[Path], object]]) -> None:
+    """Let each function write a temporary file, then move all to their names.
 
-
-def write(path: Path, save: Callable[[Path], object]) -> None:
-    """Let `save` write beside `path`, then move it there: nobody ever sees half a file."""
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    Whoever looks sees the old files or the new ones, never half a file; if one cannot be written,
+    none is.
+    """
+    temporary = {name: folder / f".{os.getpid()}.{name}" for name in files}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save(temporary)
-        temporary.replace(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, save in files.items():
+            save(temporary[name])
+        for name in files:
+            temporary[name].replace(folder / name)
     except OSError as error:
-        raise OutputError(
-            f"`{path}` cannot be written: {error.strerror}. Choose another folder with `--out`."
-        ) from None
+        raise _refused(folder, error) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        for path in temporary.values():
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def save_json(record: Mapping[str, object]) -> Callable[[Path], object]:
+    """A function that writes the record as strict JSON: NaN and infinity are refused."""
+    text = json.dumps(record, allow_nan=False)
+    return lambda path: path.write_text(text)
+
+
+def _refused(folder: Path, error: OSError) -> OutputError:
+    return OutputError(
+        f"The output folder `{folder}` cannot be written: {error.strerror or error}. "
+        "Choose another with `--out`."
+    )

@@ -16,7 +16,7 @@ from metabo.ascent import ascend
 from metabo.domain import sobol
 from metabo.errors import DataError, ShapeError
 from metabo.gp.kernels import KernelName, correlation
-from metabo.gp.prior import JITTER, Prior
+from metabo.gp.prior import JITTER, Prior, require_names
 from metabo.options import Range
 from metabo.shapes import Float
 
@@ -29,7 +29,9 @@ class Bounds:
     signal: Range = (1e-3, 1e4)
     noise: Range = (1e-16, 1.0)
     start_lengthscale: Range = (0.05, 2.0)
-    """Starts are drawn from here, from signals of 0.3 to 30 and from noises of 1e-10 to 1e-3."""
+    """Where starts are drawn from; likewise below."""
+    start_signal: Range = (0.3, 30.0)
+    start_noise: Range = (1e-10, 1e-3)
 
 
 def log_likelihood(
@@ -73,12 +75,11 @@ def fit(
         iterations: Likelihood gradients per climb.
     """
     _check(x, y)
+    require_names(kernel, mean)
     n_sets, _, dim = x.shape
     bounds = bounds or Bounds()
     spread = (y if mean == "zero" else y - y.mean(-1, keepdim=True)).square().mean(-1)
-    spread = torch.where(
-        spread > 0, spread, torch.ones_like(spread)
-    )  # E; constant values have none
+    spread = torch.where(spread > 0, spread, 1.0)  # E; constant values have none
 
     def unpack(theta: Tensor) -> Prior:  # E S P -> a prior of E * S rows
         rows = theta.flatten(0, 1).exp()
@@ -93,13 +94,9 @@ def fit(
         return values.unflatten(0, (n_sets, n)).nan_to_num(nan=-torch.inf)
 
     limits = [bounds.lengthscale] * dim + [bounds.signal, bounds.noise]
+    starting = [bounds.start_lengthscale] * dim + [bounds.start_signal, bounds.start_noise]
     lower, upper = x.new_tensor(limits).log().unbind(-1)
-    begin, end = (
-        x.new_tensor([bounds.start_lengthscale] * dim + [(0.3, 30.0), (1e-10, 1e-3)])
-        .log()
-        .unbind(-1)
-    )
-    begin, end = begin.clamp(lower, upper), end.clamp(lower, upper)
+    begin, end = x.new_tensor(starting).log().clamp(lower[:, None], upper[:, None]).unbind(-1)
     starts = begin + (end - begin) * sobol(n_starts, dim + 2, x.device, x.dtype)  # S P
     starts = starts.expand(n_sets, -1, -1)
     with torch.no_grad():
@@ -119,12 +116,10 @@ def fit(
 
 
 def _check(x: Tensor, y: Tensor) -> None:
-    if x.shape[:-1] != y.shape or y.shape[-1] == 0:
+    if x.ndim != 3 or x.shape[:-1] != y.shape or y.shape[-1] == 0:
         raise ShapeError(
             "`x` must be E t D and `y` E t with at least one observation, but got shapes "
             f"{tuple(x.shape)} and {tuple(y.shape)}."
         )
-    if not bool(torch.isfinite(y).all()):
-        raise DataError(
-            "`y` must be finite, but it has NaN or infinite values. Leave those rows out."
-        )
+    if not bool(torch.isfinite(y).all() and torch.isfinite(x).all()):
+        raise DataError("`x` and `y` must be finite, but there is NaN or infinity. Leave it out.")

@@ -12,8 +12,7 @@ Notation (A is the covariance of the observations, L its Cholesky factor):
 | `v`        | L^-1 k(x, candidates)                | E t N   |
 
 The mean is m + v' L^-1 (y - m), the variance s - v' v. L^-1 is kept rather than L: a new row of it
-costs the same, and prediction becomes one batched product, which is several times faster than a
-batched triangular solve.
+costs the same, and prediction becomes one batched product instead of a triangular solve.
 """
 
 from dataclasses import dataclass
@@ -45,6 +44,11 @@ class GP:
     @classmethod
     def empty(cls, prior: Prior, episodes: int) -> "GP":
         """The posteriors before any observation: mean 0, deviation sqrt(signal variance)."""
+        if prior.lengthscale.shape[0] not in (1, episodes):
+            raise ShapeError(
+                f"A prior must have one row or one per episode ({episodes}), but has "
+                f"{prior.lengthscale.shape[0]}."
+            )
         none = prior.lengthscale.new_empty(episodes, 0)
         points, square = none.new_empty(episodes, 0, prior.dim), none.new_empty(episodes, 0, 0)
         return cls(prior, points, none, square, none, none)
@@ -58,7 +62,8 @@ class GP:
 
     def condition(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "GP":
         """The posteriors after one more observation each."""
-        require_dim(x, self.prior.dim)
+        self._require(x, "E D")
+        self._require(y, "E")
         prior = self.prior
         cross = correlation(prior.kernel, self.x, x[:, None, :], prior.lengthscale)  # E t 1
         row = (self._scaled_inverse @ cross)[..., 0]  # E t
@@ -84,12 +89,7 @@ class GP:
         self, x: Float[Tensor, "E N D"]
     ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N"]]:
         """Mean and standard deviation of the latent function at `x`, differentiable in `x`."""
-        require_dim(x, self.prior.dim)
-        if x.shape[0] != self.x.shape[0]:
-            raise ShapeError(
-                f"`x` must begin with an axis of size {self.x.shape[0]} (the episodes), "
-                f"but got shape {tuple(x.shape)}."
-            )
+        self._require(x, "E N D")
         signal = self.prior.signal_variance[:, None]
         if self.x.shape[-2] == 0:
             flat = x[..., 0] * 0
@@ -102,6 +102,16 @@ class GP:
         # The derivative of sqrt at 0 is infinite; clamping also makes it 0 where nothing is left
         # to learn.
         return mean, torch.maximum(variance, _VARIANCE_FLOOR * signal).sqrt()
+
+    def _require(self, tensor: Tensor, axes: str) -> None:
+        episodes = self.x.shape[0]
+        if tensor.ndim != len(axes.split()) or tensor.shape[0] != episodes:
+            raise ShapeError(
+                f"A tensor must have axes `{axes}` with E = {episodes} (the episodes), but got "
+                f"shape {tuple(tensor.shape)}."
+            )
+        if axes.endswith("D"):
+            require_dim(tensor, self.prior.dim)
 
     @property
     def _scaled_inverse(self) -> Tensor:

@@ -1,5 +1,6 @@
 """GP hyperparameters, shared by all episodes or one set for each."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -7,12 +8,15 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from metabo.errors import OptionError
+from metabo.errors import OptionError, unknown
 from metabo.gp.kernels import KERNELS, KernelName
 from metabo.shapes import Float
 
 JITTER = 1e-8
-"""Added to the diagonal beside the noise, as the GP library of the published experiments does."""
+"""Added to the diagonal beside the noise, as the GP library of the published experiments does.
+
+It is absolute: values should have a scale of about one (1e-4 would be taken for noise).
+"""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,10 @@ class Prior:
     """`observed`: the average of the values observed so far (zero before the first)."""
     jitter: float = JITTER
 
+    def __post_init__(self) -> None:
+        """Check the names; numbers are checked where they enter, in `of`."""
+        require_names(self.kernel, self.mean)
+
     @classmethod
     def of(
         cls,
@@ -38,12 +46,17 @@ class Prior:
         mean: Literal["zero", "observed"] = "zero",
     ) -> "Prior":
         """A prior shared by all episodes, from plain numbers."""
-        if kernel not in KERNELS:
-            raise OptionError(f"`kernel` must be one of {', '.join(KERNELS)}, but got `{kernel}`.")
-        if min(*lengthscale, signal_variance) <= 0 or noise_variance < 0:
+        positive = [*lengthscale, signal_variance]
+        if not (
+            lengthscale
+            and all(v > 0 and math.isfinite(v) for v in positive)
+            and noise_variance >= 0
+            and math.isfinite(noise_variance)
+        ):
             raise OptionError(
-                "Lengthscales and signal variance must be positive and the noise variance not "
-                f"negative, but got {list(lengthscale)}, {signal_variance} and {noise_variance}."
+                "Lengthscales and signal variance must be positive, the noise variance not "
+                "negative, all of them finite, and there must be a lengthscale, but got "
+                f"{list(lengthscale)}, {signal_variance} and {noise_variance}."
             )
         one = torch.ones(1, dtype=torch.float64)
         scales = torch.tensor([list(lengthscale)], dtype=torch.float64)
@@ -56,8 +69,12 @@ class Prior:
 
     @property
     def diagonal(self) -> Float[Tensor, " #E"]:
-        """What the covariance of observations has on its diagonal beside the signal variance."""
-        return self.noise_variance + self.jitter
+        """What the covariance of observations has on its diagonal beside the signal variance.
+
+        At least 1e-12 of the signal variance: with less, values of a large scale would leave the
+        factor singular in float64.
+        """
+        return torch.maximum(self.noise_variance + self.jitter, 1e-12 * self.signal_variance)
 
     def with_noise(self, std: float) -> "Prior":
         """The prior of the same function observed with further independent noise."""
@@ -71,3 +88,11 @@ class Prior:
             signal_variance=self.signal_variance.to(device),
             noise_variance=self.noise_variance.to(device),
         )
+
+
+def require_names(kernel: str, mean: str) -> None:
+    """Raise unless the kernel and the prior mean are known."""
+    if kernel not in KERNELS:
+        raise unknown("kernel", kernel, KERNELS)
+    if mean not in ("zero", "observed"):
+        raise unknown("prior mean", mean, ("zero", "observed"))

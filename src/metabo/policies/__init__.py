@@ -3,6 +3,7 @@
 from typing import Literal
 
 from metabo.domain import Domain, Finite
+from metabo.errors import unknown
 from metabo.policies.base import Policy, Proposal
 from metabo.policies.candidates import Candidates
 from metabo.policies.decide import Maximize, Sample
@@ -22,6 +23,8 @@ def searcher(name: SearchName, domain: Domain) -> Searcher:
     """The searcher of this name for a domain; a finite domain is always enumerated."""
     if isinstance(domain, Finite):
         return Enumerate(domain)
+    if name not in SEARCHES:
+        raise unknown("search", name, SEARCHES)
     if name == "gradient":
         return GradientRefine.sized(domain.dim)
     return HierarchicalGrid.paper(domain.dim, "lattice" if name == "grid" else "sobol")

@@ -4,9 +4,8 @@ Scoring is cut into chunks along the points, which stay in a CPU's cache and bou
 any device.
 
 Ties: scores that agree to 1e-9 of the best count as equal. After a start at the midpoint EI is the
-    same at all
-corners of the cube, and without this rule rounding would decide. Which of them wins is up to the
-caller: the lowest index (`first_best`), or any with equal chance (`any_best`).
+same at all corners of the cube, and without this rule rounding would decide. Which of them wins is
+up to the caller: the lowest index (`first_best`), or any with equal chance (`any_best`).
 """
 
 from dataclasses import dataclass, replace

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 
 from metabo.domain import Domain, Finite
+from metabo.errors import DomainError
 from metabo.policies.base import Policy, Proposal
 from metabo.seeding import Noise
 from metabo.state import BOState
@@ -19,13 +20,19 @@ class StartAt:
     then: Policy
     domain: Domain
 
+    def __post_init__(self) -> None:
+        """Check that the start lies in the cube."""
+        if not 0 <= self.x <= 1:
+            raise DomainError(f"A start must lie in [0, 1], but got {self.x}.")
+
     def propose(self, state: BOState, noise: Noise) -> Proposal:
         """The fixed point in the first step, the other policy's choice in all later ones."""
         if state.n_observed:
             return self.then.propose(state, noise)
         point = state.gp.x.new_full((self.domain.dim,), self.x)
         if isinstance(self.domain, Finite):
-            point = self.domain.points[(self.domain.points - point).square().sum(-1).argmin()]
+            points = self.domain.points.to(point)
+            point = points[(points - point).square().sum(-1).argmin()]
         return Proposal(point.expand(state.n_episodes, -1))
 
 
@@ -39,7 +46,7 @@ class RandomSearch:
         """A uniform point for each episode."""
         if not isinstance(self.domain, Finite):
             return Proposal(noise.uniform(self.domain.dim).to(state.gp.x))
-        points = self.domain.points
+        points = self.domain.points.to(state.gp.x)
         draws = noise.uniform(len(points)).to(state.gp.x)
         seen = (state.history.x[:, :, None, :] == points).all(-1).any(1)  # E N
         index = torch.where(seen, draws - 1, draws).argmax(-1)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction
 from metabo.domain import Finite, lattice, sobol
+from metabo.errors import OptionError
 from metabo.policies.candidates import Candidates, best, evaluate
 from metabo.shapes import Float
 from metabo.state import BOState
@@ -29,7 +30,7 @@ class Enumerate:
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
         """All points of the domain."""
-        return evaluate(state, af, for_all(self.domain.points, state))
+        return evaluate(state, af, for_all(self.domain.points.to(state.gp.x), state))
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,14 @@ class HierarchicalGrid:
     grid: Literal["lattice", "sobol"] = "lattice"
     """The published program's lattice of floor(N_MS^(1/D))^D points, or the paper's Sobol grid."""
 
+    def __post_init__(self) -> None:
+        """Check the sizes."""
+        if min(self.n_global, self.n_local, self.k) < 1:
+            raise OptionError(
+                "A search needs at least one global point, one local point and one local search, "
+                f"but got {self.n_global}, {self.n_local} and {self.k}."
+            )
+
     @classmethod
     def paper(cls, dim: int, grid: Literal["lattice", "sobol"] = "lattice") -> "HierarchicalGrid":
         """The published sizes for a number of dimensions (four and more as for its GP samples)."""
@@ -59,6 +68,11 @@ class HierarchicalGrid:
         """Local maxima, then the global grid."""
         dim = state.gp.prior.dim
         per_axis = int(self.n_global ** (1 / dim) + 1e-9)
+        if self.grid == "lattice" and per_axis < 2:
+            raise OptionError(
+                f"A lattice of {self.n_global} points has no two points per axis in {dim} "
+                "dimensions. Use the search `sobol` or `gradient`."
+            )
         device = state.gp.x.device
         points = (
             lattice(per_axis, dim, device)

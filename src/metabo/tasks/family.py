@@ -44,12 +44,12 @@ class ParametricFamily:
 
     def restricted(self, n_sources: int | None) -> "ParametricFamily":
         """The family of M fixed source tasks; None lifts the restriction."""
-        if n_sources is not None and n_sources < 1:
-            raise OptionError(f"`sources` must be at least 1, but got {n_sources}.")
+        if n_sources is not None and not 1 <= n_sources <= 1_000_000:
+            raise OptionError(f"`sources` must lie in 1..1000000, but got {n_sources}.")
         return replace(self, n_sources=n_sources)
 
     def observed_with(self, noise: float) -> "ParametricFamily":
         """The family observed with Gaussian noise, of which the surrogate model is told."""
-        if not noise >= 0:
-            raise OptionError(f"`noise` must not be negative, but got {noise}.")
+        if not 0 <= noise <= 1e6:
+            raise OptionError(f"`noise` must lie in 0..1e6, but got {noise}.")
         return replace(self, noise=noise, prior=self.prior.with_noise(noise))

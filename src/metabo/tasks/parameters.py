@@ -35,6 +35,14 @@ class TaskParameter:
                 f"The range of `{self.name}` must be finite with low <= high, but got "
                 f"{self.low}..{self.high}."
             )
+        if self.limits and (
+            all(self.low > high for _, high in self.limits)
+            or all(self.high < low for low, _ in self.limits)
+        ):
+            raise OptionError(
+                f"The range of `{self.name}` must meet {self._span}, where its tasks make sense, "
+                f"but got {self.low}..{self.high}."
+            )
 
     @property
     def n_coordinates(self) -> int:
@@ -61,10 +69,27 @@ class TaskParameter:
         for item, (low, high) in zip(items, self.limits or (), strict=False):
             if not low <= item <= high:
                 raise DataError(
-                    f"{where}: `{self.name}` must keep the optimum in the cube, each in its "
-                    f"range of {_shown(self.limits)}, but got {value!r}."
+                    f"{where}: `{self.name}` must lie in {self._span}, but got {value!r}."
                 )
         return [float(i) for i in items] if self.size else float(items[0])
+
+    @property
+    def _span(self) -> str:
+        """The limits, for messages."""
+        return " x ".join(f"[{low:.4g}, {high:.4g}]" for low, high in self.limits or ())
+
+
+def signed(name: str, magnitude: Range, limits: tuple[Range, ...]) -> TaskParameter:
+    """A list of numbers with magnitudes in a range and either sign, one number per limit.
+
+    With magnitudes from 0 they are drawn from [-high, high], as the published tasks are.
+    """
+    low, high = magnitude
+    if not low >= 0:
+        raise OptionError(f"`{name}` is a range of magnitudes from 0 up, but got {low}..{high}.")
+    return TaskParameter(
+        name, low if low > 0 else -high, high, len(limits), draw_sign=low > 0, limits=limits
+    )
 
 
 @dataclass(frozen=True)
@@ -113,9 +138,8 @@ class ParameterBox:
         return {p.name: p.at(part) for p, part in zip(self.parameters, parts, strict=True)}
 
 
-def _shown(limits: tuple[Range, ...] | None) -> list[Range]:
-    return [(round(low, 4), round(high, 4)) for low, high in limits or ()]
-
-
 def _is_finite(item: object) -> bool:
-    return isinstance(item, int | float) and not isinstance(item, bool) and math.isfinite(item)
+    try:
+        return isinstance(item, int | float) and not isinstance(item, bool) and math.isfinite(item)
+    except OverflowError:  # a whole number too large for a float
+        return False

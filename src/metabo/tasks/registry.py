@@ -31,11 +31,16 @@ def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamil
     return builder
 
 
-def _fixed(family: Callable[[], ParametricFamily]) -> Callable[..., ParametricFamily]:
-    def builder(*, sources: int | None = None, noise: float = 0.0) -> ParametricFamily:
-        return family().restricted(sources).observed_with(noise)
+def _rhino_1(
+    *, translation: Range = (0.0, 0.2), sources: int | None = None, noise: float = 0.0
+) -> ParametricFamily:
+    return rhino_1_family(translation).restricted(sources).observed_with(noise)
 
-    return builder
+
+def _rhino_2(
+    *, height: Range = (0.6, 0.9), sources: int | None = None, noise: float = 0.0
+) -> ParametricFamily:
+    return rhino_2_family(height).restricted(sources).observed_with(noise)
 
 
 FAMILIES: dict[str, Callable[..., TaskFamily]] = {
@@ -48,8 +53,8 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "hartmann-3": _translated(
         HARTMANN_3, Prior.of([0.716, 0.298, 0.186], signal_variance=0.83, noise_variance=1.688e-11)
     ),
-    "rhino-1": _fixed(rhino_1_family),
-    "rhino-2": _fixed(rhino_2_family),
+    "rhino-1": _rhino_1,
+    "rhino-2": _rhino_2,
 }
 
 

@@ -15,9 +15,10 @@ from torch import Tensor
 
 from metabo.domain import Box
 from metabo.gp import Prior
+from metabo.options import Range
 from metabo.shapes import Float, Int
 from metabo.tasks.family import ParametricFamily
-from metabo.tasks.parameters import ParameterBox, TaskParameter
+from metabo.tasks.parameters import ParameterBox, TaskParameter, signed
 
 _WIDE, _NARROW = 0.1, 0.01
 
@@ -37,9 +38,8 @@ class RhinoTasks:
     def argmax(self) -> Float[Tensor, "E 1"]:
         """Where the maxima lie: at the narrow bump, drawn towards the wide one by up to 1e-6."""
         x = self.narrow
-        for _ in range(
-            4
-        ):  # Newton's method from the narrow centre; two rounds reach the last digit
+        # Newton's method from the narrow centre, where two rounds reach the last digit.
+        for _ in range(4):
             slope, bend = torch.zeros_like(x), torch.zeros_like(x)
             for height, centre, width in self._bumps():
                 offset = (x - centre) / width
@@ -47,7 +47,7 @@ class RhinoTasks:
                 slope = slope - value * offset / width
                 bend = bend + value * (offset.square() - 1) / width**2
             x = x - slope / bend
-        return x[:, None]
+        return x.clamp(0, 1)[:, None]
 
     @property
     def optimum(self) -> Float[Tensor, " E"]:
@@ -108,13 +108,13 @@ def rhino_2(parameters: Mapping[str, Tensor]) -> RhinoTasks:
 PRIOR = Prior.of([0.3], signal_variance=1.0, noise_variance=1e-4)
 
 
-def rhino_1_family() -> ParametricFamily:
-    """Rhino-1 with translations in [-0.2, 0.2]."""
-    shift = TaskParameter("translation", -0.2, 0.2, 1, limits=((-0.7, 0.3),))
+def rhino_1_family(translation: Range = (0.0, 0.2)) -> ParametricFamily:
+    """Rhino-1, by default with translations of magnitudes up to 0.2, as published."""
+    shift = signed("translation", translation, ((-0.7, 0.3),))
     return ParametricFamily("rhino-1", Box(1), PRIOR, 10, ParameterBox((shift,)), rhino_1)
 
 
-def rhino_2_family() -> ParametricFamily:
-    """Rhino-2 with heights in [0.6, 0.9]."""
-    height = TaskParameter("height", 0.6, 0.9, limits=((0.5, 1.0),))
-    return ParametricFamily("rhino-2", Box(1), PRIOR, 10, ParameterBox((height,)), rhino_2)
+def rhino_2_family(height: Range = (0.6, 0.9)) -> ParametricFamily:
+    """Rhino-2, by default with the published heights."""
+    box = ParameterBox((TaskParameter("height", *height, limits=((0.5, 1.0),)),))
+    return ParametricFamily("rhino-2", Box(1), PRIOR, 10, box, rhino_2)

@@ -15,12 +15,11 @@ import torch
 from torch import Tensor
 
 from metabo.domain import Box
-from metabo.errors import OptionError
 from metabo.gp import Prior
 from metabo.options import Range
 from metabo.shapes import Float, Int
 from metabo.tasks.family import ParametricFamily
-from metabo.tasks.parameters import ParameterBox, TaskParameter
+from metabo.tasks.parameters import ParameterBox, TaskParameter, signed
 
 
 def branin(u: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
@@ -57,7 +56,9 @@ def hartmann_3(u: Float[Tensor, "*n 3"]) -> Float[Tensor, "*n"]:
     """Hartmann's three-dimensional function, standardized: (sum - 0.93) / 0.95."""
     total = torch.zeros_like(u[..., 0])
     for alpha, a, p in zip(_ALPHA, _A, _P, strict=True):
-        square = (u.new_tensor(a) * (u - u.new_tensor(p)).square()).sum(-1)
+        square = torch.zeros_like(total)
+        for d in range(3):
+            square = square + a[d] * (u[..., d] - p[d]).square()
         total = total + alpha * (-square).exp()
     return (total - 0.93) / 0.95
 
@@ -138,24 +139,9 @@ def translated_family(
             values that would move the optimum out of the cube are clipped to its border.
         scale: Least and largest factor s.
     """
-    low, high = translation
-    if low < 0 or scale[0] <= 0:
-        raise OptionError(
-            "`translation` is a range of magnitudes, not negative, and `scale` is positive, "
-            f"but got {low}..{high} and {scale[0]}..{scale[1]}."
-        )
-    # With magnitudes from 0 the sign is that of a draw from [-high, high], which is how the
-    # published tasks are drawn.
     limits = tuple((-a, 1 - a) for a in surface.argmax)
-    shift = TaskParameter(
-        "translation",
-        low if low > 0 else -high,
-        high,
-        surface.dim,
-        draw_sign=low > 0,
-        limits=limits,
-    )
-    box = ParameterBox((shift, TaskParameter("scale", *scale)))
+    shift = signed("translation", translation, limits)
+    box = ParameterBox((shift, TaskParameter("scale", *scale, limits=((1e-3, 1e3),))))
 
     def make(parameters: Mapping[str, Tensor]) -> TranslatedTasks:
         return TranslatedTasks(surface, parameters["translation"], parameters["scale"])

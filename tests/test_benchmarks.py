@@ -1,0 +1,40 @@
+"""The benchmarks run, and what the docs claim of the searchers holds."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import metabo
+from metabo.policies import searcher
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["episodes", "search_quality"])
+def test_it_runs_and_prints_json_lines(name):
+    command = [sys.executable, BENCHMARKS / f"{name}.py", "--smoke"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) >= 4
+    assert {line["name"] for line in lines} == {name}
+
+
+@pytest.mark.slow
+def test_the_gradient_search_finds_what_the_grid_finds_for_a_fifth_of_the_cost():
+    from search_quality import compare
+
+    rows = []
+    for name in ("branin", "goldstein-price", "hartmann-3"):
+        domain = metabo.family(name).domain
+        searches = (searcher("grid", domain), searcher("gradient", domain))
+        rows.append(compare(name, 12, 1, searches))
+    rows = torch.cat(rows)
+    rows = rows[rows[:, 1:3].amax(-1) >= 1e-12]
+    assert len(rows) >= 1000
+    assert (rows[:, 2] >= (1 - 1e-6) * rows[:, 1]).double().mean() >= 0.95
+    assert (rows[:, 4] <= rows[:, 3] / 5).all()
