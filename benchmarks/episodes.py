@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 import metabo
-from metabo.experiments import method
+from metabo.experiments import Setting, method
 from metabo.loop import rollout
 from metabo.policies import SearchName, searcher
 from metabo.seeding import generator
@@ -28,7 +28,7 @@ PUBLISHED_SECONDS = {"branin": 17.0, "goldstein-price": 18.0, "hartmann-3": 29.0
 def measure(name: str, search: SearchName, device: str, *, episodes: int, repeats: int) -> float:
     """Seconds for one lockstep run, the best of several."""
     family = metabo.family(name)
-    policy = method("ei", family, searcher(search, family.domain))
+    policy = method("ei", Setting(family, searcher(search, family.domain)))
     tasks = family.sample(episodes, generator(0, "test tasks")).to(device)
     seconds = []
     for _ in range(repeats):

@@ -9,7 +9,7 @@ t = 20 with ties drawn, and with the lowest index taken.
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,8 @@ from torch import Tensor
 import metabo
 from metabo.ascent import ascend
 from metabo.domain import sobol
-from metabo.policies import GradientRefine, candidates, decide, gradient, searcher
+from metabo.policies import GradientRefine, candidates, decide, gradient, scatter, searcher
+from metabo.policies.scatter import stretched_sobol
 
 Grid = tuple[Tensor, Tensor]
 
@@ -44,22 +45,21 @@ def inner_grid(n: int, dim: int, device: torch.device) -> Grid:
 
 def crowded_grid(n: int, dim: int, device: torch.device) -> Grid:
     """The global grid without neighbours: the best points may crowd together."""
-    points, near = original_grid(n, dim, device)
+    points, near = stretched_sobol(n, dim, device)
     return points, torch.eye(len(points), dtype=near.dtype)[None]
 
 
 def ascend_in_one_unit(objective: Callable[[Tensor], Tensor], x: Tensor, **options: Any) -> Any:
     """The ascent with the same unit in every coordinate."""
     unit = torch.full_like(options.pop("unit"), 0.3)
-    return original_ascend(objective, x, unit=unit, **options)
+    return ascend(objective, x, unit=unit, **options)
 
 
-original_grid, original_ascend = gradient._grid, ascend
-VARIANTS: list[tuple[str, str, object]] = [
-    ("without the stretch onto the faces", "_grid", inner_grid),
-    ("without passing over neighbours", "_grid", crowded_grid),
-    ("climbing EI, not log EI", "climbable", lambda af: af),
-    ("without units of lengthscales", "ascend", ascend_in_one_unit),
+VARIANTS: list[tuple[str, tuple[Any, ...], str, object]] = [
+    ("without the stretch onto the faces", (scatter, gradient), "stretched_sobol", inner_grid),
+    ("without passing over neighbours", (gradient,), "stretched_sobol", crowded_grid),
+    ("climbing EI, not log EI", (gradient,), "climbable", lambda af: af),
+    ("without units of lengthscales", (gradient,), "ascend", ascend_in_one_unit),
 ]
 
 
@@ -95,8 +95,13 @@ def ties() -> None:
 
 if __name__ == "__main__":
     report("all of it", lambda search: search)
-    report("without the clouds", lambda search: replace(search, k_cloud=0, k_global=7))
-    for label, name, value in VARIANTS:
-        with patched(gradient, name, value):
+    report(
+        "without the clouds",
+        lambda search: replace(search, scatter=replace(search.scatter, k_cloud=0), k_global=7),
+    )
+    for label, modules, name, value in VARIANTS:
+        with ExitStack() as stack:
+            for module in modules:
+                stack.enter_context(patched(module, name, value))
             report(label, lambda search: search)
     ties()

@@ -52,6 +52,31 @@ def test_evaluate_prints_a_table_and_writes_both_files(metabo, tmp_path):
     assert (tmp_path / "regret.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_train_shows_what_it_reached_and_can_be_resumed(metabo, tmp_path):
+    folder = tmp_path / "run"
+    start = ("train", "rhino-2", "--preset", "fast", "--iterations", 2, "--out", folder)
+    code, _, _ = metabo(*start, "--seconds", 0)
+    assert code == 0
+    code, _, err = metabo(*start)
+    assert code == 2
+    assert "Give `--resume`" in err
+    code, out, _ = metabo(*start, "--resume")
+    assert code == 0
+    assert "validation tasks" in out
+    assert {p.name for p in folder.iterdir()} == {
+        "af.safetensors",
+        "checkpoint.safetensors",
+        "config.json",
+        "curve.png",
+        "log.jsonl",
+    }
+    code, out, _ = metabo(
+        *("evaluate", "rhino-2", "--methods", "metabo,random", "--tasks", 3, "--budget", 2),
+        *("--artifact", folder / "af.safetensors", "--out", tmp_path / "e"),
+    )
+    assert code == 0
+
+
 def test_brackets_in_a_folders_name_are_just_brackets(metabo, tmp_path):
     folder = tmp_path / "a[b]" / "[/x]"
     code, out, _ = metabo(

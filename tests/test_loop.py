@@ -6,7 +6,7 @@ import torch
 import metabo
 from metabo.acquisition import EI
 from metabo.domain import Finite, sobol
-from metabo.experiments import method
+from metabo.experiments import Setting, method
 from metabo.loop import rollout
 from metabo.policies import Maximize, RandomSearch, StartAt, searcher
 from metabo.seeding import generator
@@ -71,7 +71,7 @@ def test_a_finite_domain_is_searched_to_its_end(name):
     points = sobol(6, 2)
     family = replace(family, domain=Finite(points), budget=8)
     tasks = family.sample(3, generator(0, "test tasks"))
-    policy = method(name, family, searcher("gradient", family.domain))
+    policy = method(name, Setting(family, searcher("gradient", family.domain)))
     episodes = rollout(policy, tasks, family, seed=0)
     assert (episodes.queries[:, :, None] == points).all(-1).any(-1).all()
     best = tasks(points.expand(3, -1, -1)).amax(-1)
@@ -80,7 +80,7 @@ def test_a_finite_domain_is_searched_to_its_end(name):
 
 def test_steps_are_reported():
     seen = []
-    run("rhino-1", budget=4, on_step=seen.append)
+    run("rhino-1", budget=4, on_step=lambda step, proposal: seen.append(step))
     assert seen == [1, 2, 3, 4]
 
 

@@ -2,8 +2,20 @@
 
 from metabo.errors import MetaBOError
 from metabo.experiments import evaluate
+from metabo.pretrained import load
 from metabo.space import Choice, Float, Int, Space
 from metabo.tasks import family
+from metabo.training import train
 
-__all__ = ["Choice", "Float", "Int", "MetaBOError", "Space", "evaluate", "family"]
+__all__ = [
+    "Choice",
+    "Float",
+    "Int",
+    "MetaBOError",
+    "Space",
+    "evaluate",
+    "family",
+    "load",
+    "train",
+]
 __version__ = "0.1.0"

@@ -1,9 +1,9 @@
-"""The command line: `metabo list`, `metabo evaluate`."""
+"""The command line: `metabo list`, `metabo train`, `metabo evaluate`."""
 
 import math
 import sys
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 from rich import box
@@ -26,7 +26,9 @@ from metabo.experiments.store import require_writable, save_json, write_all
 from metabo.metrics import quantiles
 from metabo.options import declared_options
 from metabo.policies import SEARCHES, SearchName
+from metabo.pretrained import artifacts, read_card
 from metabo.tasks import FAMILIES, family
+from metabo.training import Event, train
 
 app = typer.Typer(
     add_completion=False,
@@ -50,7 +52,7 @@ def main() -> None:
 
 @app.command("list")
 def list_() -> None:
-    """Show families, methods and searches, with their options."""
+    """Show families, methods, searches and artifacts, with their options."""
     families = _table("Families (name:option=value)", "name", "D", "budget", "options")
     for name, builder in FAMILIES.items():
         setting = family(name)
@@ -62,8 +64,100 @@ def list_() -> None:
     searches = _table("Searches", "name", "how acquisition functions are maximized")
     for name, summary in SEARCHES.items():
         searches.add_row(name, summary)
-    for table in (families, methods, searches):
+    for table in (families, methods, searches, _artifacts()):
         console.print(table)
+
+
+def _artifacts() -> Table:
+    table = _table(
+        "Artifacts", "name", "D", "sources", "trained", "regret at T", "EI's", "random's"
+    )
+    for name, path in artifacts().items():
+        card: dict[str, Any] = read_card(path)
+        training, medians = card["training"], card["validation"]["median_regret"]
+        table.add_row(
+            name,
+            str(card["domain"]["dim"]),
+            str(card["sources"] or "all"),
+            f"{training['seconds']:.0f} s, {training['device']}",
+            *(f"{medians[m][-1]:.1e}" for m in ("metabo", "ei", "random")),
+        )
+    return table
+
+
+@app.command("train")
+def train_(
+    family_: Annotated[str, typer.Argument(metavar="FAMILY", help="Such as branin.")],
+    preset: Annotated[str, typer.Option(help="default, paper or fast.")] = "default",
+    sources: Annotated[
+        int | None, typer.Option(help="Learn from so many fixed tasks.", show_default="all")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="Rollouts and updates.", show_default="the preset's")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Stop after so much time.")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    seed: Annotated[int, typer.Option(help="Of weights, tasks and episodes.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the artifact and checkpoints.", show_default="runs/FAMILY"),
+    ] = None,
+    resume: Annotated[bool, typer.Option(help="Go on with the run in the folder.")] = False,
+) -> None:
+    """Meta-train an acquisition function; write af.safetensors, log.jsonl and curve.png."""
+    from metabo.experiments.plots import plot_training  # matplotlib is slow to import
+
+    family(family_)
+    folder = out or Path("runs") / f"train-{family_.replace(':', '-').replace('/', '-')}"
+    require_writable(folder, ("af.safetensors", "log.jsonl", "config.json", "curve.png"))
+    changes: dict[str, object] = {"device": device, "seed": seed}
+    given = {"sources": sources, "iterations": iterations}
+    changes |= {name: value for name, value in given.items() if value is not None}
+    progress = _progress("reward {task.fields[reward]:.3f}  validation {task.fields[best]}")
+    bars: list[TaskID] = []
+
+    def on_event(event: Event) -> None:
+        progress.start()
+        if not bars:
+            bars.append(
+                progress.add_task(family_, total=event.iterations, reward=event.reward, best="-")
+            )
+        if event.best_score is not None:
+            progress.update(bars[0], best=f"{event.best_score:.3f}")
+        rate = f"{family_}, {event.steps_per_second:.0f} steps/s"
+        progress.update(bars[0], completed=event.iteration, description=rate, reward=event.reward)
+
+    try:
+        path = train(
+            family_,
+            out=folder,
+            preset=preset,
+            seconds=seconds,
+            resume=resume,
+            on_event=on_event,
+            **changes,
+        )
+    finally:
+        if bars:
+            progress.stop()
+    write_all(folder, {"curve.png": lambda p: plot_training(folder / "log.jsonl", p)})
+    _print_card(family_, read_card(path))
+    console.out(f"Wrote {path} and {folder / 'curve.png'}", highlight=False)
+
+
+def _print_card(name: str, card: dict[str, Any]) -> None:
+    """What an artifact reached on its validation tasks, beside EI and random search."""
+    medians = card["validation"]["median_regret"]
+    budget = card["budget"][1]
+    marks = [t for t in (1, 2, 3, 5, 10, 20, 30) if t < budget] + [budget]
+    table = _table(
+        f"{name}: median simple regret on {card['validation']['tasks']} validation tasks",
+        "method",
+        *(f"t={t}" for t in marks),
+    )
+    for method, curve in medians.items():
+        table.add_row(method, *(f"{curve[t - 1]:.1e}" for t in marks))
+    console.print(table)
 
 
 @app.command("evaluate")
@@ -81,6 +175,10 @@ def evaluate_(
     ] = None,
     task_file: Annotated[
         Path | None, typer.Option(help="JSON list of task parameters, instead of drawn tasks.")
+    ] = None,
+    artifact: Annotated[
+        str | None,
+        typer.Option(help="Name or file for the method metabo.", show_default="the family's own"),
     ] = None,
     search: Annotated[str, typer.Option(help="gradient, grid or sobol.")] = "gradient",
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
@@ -112,6 +210,7 @@ def evaluate_(
             seed=seed,
             budget=budget,
             task_file=task_file,
+            artifact=artifact,
             search=cast(SearchName, search),
             device=device,
             on_progress=on_progress,
@@ -159,12 +258,12 @@ def _spark(curve: list[float], low: float, high: float) -> str:
     return "".join(blocks[min(7, int(8 * h))] for h in heights)
 
 
-def _progress() -> Progress:
+def _progress(text: str = "steps") -> Progress:
     return Progress(
         TextColumn("{task.description:>12}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("steps"),
+        TextColumn(text),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from metabo.metrics import simple_regret
-from metabo.policies import Policy
+from metabo.policies import Policy, Proposal
 from metabo.seeding import Noise
 from metabo.shapes import Float, Int
 from metabo.state import BOState
@@ -39,7 +39,7 @@ def rollout(
     seed: int,
     budget: int | None = None,
     episodes: Int[Tensor, " E"] | None = None,
-    on_step: Callable[[int], None] | None = None,
+    on_step: Callable[[int, Proposal], None] | None = None,
 ) -> Episodes:
     """Run every task to the end of its budget.
 
@@ -51,7 +51,7 @@ def rollout(
         budget: Evaluations per episode; the family's own if None.
         episodes: Numbers by which episodes draw their random numbers; 0, 1, ... if None. An
             episode run alone under its number repeats what it did among others.
-        on_step: Called after each step with the number of steps done.
+        on_step: Called after each step with the number of steps done and what was proposed.
     """
     optimum = tasks.optimum
     device, n = optimum.device, optimum.shape[0]
@@ -61,11 +61,12 @@ def rollout(
     values = []
     for step in range(budget):
         noise = Noise.at(seed, episodes=numbers, step=step)
-        x = policy.propose(state, noise.stream("policy")).x
+        proposal = policy.propose(state, noise.stream("policy"))
+        x = proposal.x
         value = tasks(x[:, None, :])[:, 0]
         error = noise.stream("observation").normal(1)[:, 0] if family.noise else 0.0
         state = state.observe(x, value + family.noise * error)
         values.append(value)
         if on_step is not None:
-            on_step(step + 1)
+            on_step(step + 1, proposal)
     return Episodes(state.history.x, state.history.y, torch.stack(values, -1), optimum)

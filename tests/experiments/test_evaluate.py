@@ -4,9 +4,10 @@ import pytest
 import torch
 
 import metabo
-from metabo.errors import DataError, OptionError
-from metabo.experiments import METHODS, method
+from metabo.errors import DataError, OptionError, ShapeError
+from metabo.experiments import METHODS, Setting, method
 from metabo.policies import searcher
+from metabo.pretrained import artifacts
 
 
 def test_results_have_the_promised_form():
@@ -113,8 +114,29 @@ def test_mistakes_are_found_before_anything_runs(options, message, unchecked):
         metabo.evaluate("branin", on_progress=never, **options)
 
 
+def test_the_learned_af_comes_from_the_family_or_from_a_file(tmp_path):
+    own = metabo.evaluate("branin", methods=["metabo"], tasks=3, budget=3)
+    path = artifacts()["branin"]
+    given = metabo.evaluate("branin", methods=["metabo"], tasks=3, budget=3, artifact=path)
+    assert torch.equal(own.methods["metabo"].queries, given.methods["metabo"].queries)
+
+
+def test_an_af_for_other_dimensions_is_refused():
+    with pytest.raises(
+        ShapeError, match="trained for points of 3 dimensions, but family `branin`"
+    ):
+        metabo.evaluate("branin", methods=["metabo"], artifact="hartmann-3")
+
+
+def test_a_missing_artifact_says_how_to_make_one():
+    with pytest.raises(
+        OptionError, match=r"no artifact `rhino-1-50`. Train one with `metabo train"
+    ):
+        metabo.evaluate("rhino-1", methods=["metabo-50"])
+
+
 def test_every_method_is_documented():
     family = metabo.family("branin")
     for name, builder in METHODS.items():
         assert builder.__doc__
-        method(name, family, searcher("grid", family.domain))
+        method(name, Setting(family, searcher("grid", family.domain)))

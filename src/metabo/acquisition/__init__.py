@@ -2,5 +2,19 @@
 
 from metabo.acquisition.analytic import EI, PI, UCB, LogEI, LogPI
 from metabo.acquisition.base import AcquisitionFunction, HasAscent, climbable
+from metabo.acquisition.features import FEATURES
+from metabo.acquisition.neural import Architecture, NeuralAF
 
-__all__ = ["EI", "PI", "UCB", "AcquisitionFunction", "HasAscent", "LogEI", "LogPI", "climbable"]
+__all__ = [
+    "EI",
+    "FEATURES",
+    "PI",
+    "UCB",
+    "AcquisitionFunction",
+    "Architecture",
+    "HasAscent",
+    "LogEI",
+    "LogPI",
+    "NeuralAF",
+    "climbable",
+]

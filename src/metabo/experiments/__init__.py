@@ -1,6 +1,6 @@
 """Experiments: methods by name, runs that write files, and pictures of them."""
 
 from metabo.experiments.evaluate import Evaluation, MethodResult, evaluate
-from metabo.experiments.methods import METHODS, method
+from metabo.experiments.methods import METHODS, Setting, method
 
-__all__ = ["METHODS", "Evaluation", "MethodResult", "evaluate", "method"]
+__all__ = ["METHODS", "Evaluation", "MethodResult", "Setting", "evaluate", "method"]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from metabo.errors import DataError, OptionError, unknown
-from metabo.experiments.methods import method
+from metabo.experiments.methods import Setting, method
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.policies import SEARCHES, SearchName, searcher
@@ -83,6 +83,7 @@ def evaluate(
     seed: int = 0,
     budget: int | None = None,
     task_file: str | Path | None = None,
+    artifact: str | Path | None = None,
     search: SearchName = "gradient",
     device: str = "cpu",
     on_progress: Progress | None = None,
@@ -96,6 +97,7 @@ def evaluate(
         seed: Of the tasks and of the random numbers in the episodes.
         budget: Evaluations per episode; the family's own if None.
         task_file: A JSON list with the parameters of each task, instead of drawn tasks.
+        artifact: Name or file of the AF that the method `metabo` uses; the family's own if None.
         search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
             `sobol`.
         device: `cpu` or `cuda`.
@@ -104,15 +106,20 @@ def evaluate(
     setting = family(name)
     budget = setting.budget if budget is None else budget
     _check(methods, tasks=tasks, budget=budget, search=search, device=device)
-    domain = setting.domain
     # Every mistake in a method's name or options comes to light before the first run.
-    policies = {m.strip(): method(m, setting, searcher(search, domain)) for m in methods}
+    built_for = Setting(
+        setting,
+        searcher(search, setting.domain),
+        device,
+        None if artifact is None else str(artifact),
+    )
+    policies = {m.strip(): method(m, built_for) for m in methods}
     drawn = _draw(setting, tasks, seed) if task_file is None else _read(setting, Path(task_file))
     drawn = drawn.to(device)
     results = {}
     for label, policy in policies.items():
 
-        def on_step(step: int, label: str = label) -> None:
+        def on_step(step: int, _: object, label: str = label) -> None:
             if on_progress is not None:
                 on_progress(label, step, budget)
 

@@ -1,68 +1,109 @@
 """The methods by name. A method's options are its builder's keyword parameters."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from metabo.acquisition import EI, PI, UCB, AcquisitionFunction, LogEI
 from metabo.domain import Box
-from metabo.errors import unknown
+from metabo.errors import OptionError, ShapeError, unknown
 from metabo.options import build, parse
 from metabo.policies import Maximize, Policy, RandomSearch, Searcher, StartAt
+from metabo.pretrained import artifacts, load
 from metabo.tasks import TaskFamily
 
 
-def method(text: str, family: TaskFamily, search: Searcher) -> Policy:
+@dataclass(frozen=True)
+class Setting:
+    """What a method is built for."""
+
+    family: TaskFamily
+    search: Searcher
+    device: str = "cpu"
+    artifact: str | None = None
+    """Name or file of the AF that `metabo` uses; the family's own if None."""
+
+
+def method(text: str, setting: Setting) -> Policy:
     """The policy of a method given as text, such as `ei` or `ucb:beta=9`."""
     name, options = parse(text)
     if name not in METHODS:
         raise unknown("method", name, METHODS)
-    return build(f"method `{name}`", partial(METHODS[name], family, search), options)
+    return build(f"method `{name}`", partial(METHODS[name], setting), options)
 
 
-def _from_midpoint(af: AcquisitionFunction, family: TaskFamily, search: Searcher) -> Policy:
+def _from_midpoint(af: AcquisitionFunction, setting: Setting) -> Policy:
     """Maximize the AF after a first query at the midpoint, the paper's initial design.
 
     On a finite domain there is no initial design, as in the paper: the first query is any of the
     tied candidates.
     """
-    policy = Maximize(af, search)
-    return StartAt(0.5, policy, family.domain) if isinstance(family.domain, Box) else policy
+    policy, domain = Maximize(af, setting.search), setting.family.domain
+    return StartAt(0.5, policy, domain) if isinstance(domain, Box) else policy
 
 
-def _ei(family: TaskFamily, search: Searcher) -> Policy:
+def _learned(name: str, setting: Setting) -> Policy:
+    """Maximize a trained AF, without any initial design."""
+    if name not in artifacts() and not name.endswith(".safetensors"):
+        raise OptionError(
+            f"There is no artifact `{name}`. Train one with `metabo train {setting.family.name}` "
+            f"and give it with `--artifact FILE`, or choose from: {', '.join(artifacts())}."
+        )
+    af = load(name)
+    shape, dim = af.architecture, setting.family.domain.dim
+    if not shape.is_for_any_dimension and shape.dim != dim:
+        raise ShapeError(
+            f"The artifact `{name}` was trained for points of {shape.dim} dimensions, but family "
+            f"`{setting.family.name}` has {dim}. Give one trained for it with `--artifact`."
+        )
+    return Maximize(af.to(setting.device), setting.search)
+
+
+def _metabo(setting: Setting) -> Policy:
+    """The learned acquisition function of the family, or the one given with --artifact."""
+    return _learned(setting.artifact or setting.family.name, setting)
+
+
+def _metabo_50(setting: Setting) -> Policy:
+    """The learned acquisition function trained on 50 source tasks of the family."""
+    return _learned(f"{setting.family.name}-50", setting)
+
+
+def _ei(setting: Setting) -> Policy:
     """Expected improvement."""
-    return _from_midpoint(EI(), family, search)
+    return _from_midpoint(EI(), setting)
 
 
-def _logei(family: TaskFamily, search: Searcher) -> Policy:
+def _logei(setting: Setting) -> Policy:
     """Logarithm of expected improvement: the same maxima, found where EI underflows."""
-    return _from_midpoint(LogEI(), family, search)
+    return _from_midpoint(LogEI(), setting)
 
 
-def _pi(family: TaskFamily, search: Searcher, *, xi: float = 0.01) -> Policy:
+def _pi(setting: Setting, *, xi: float = 0.01) -> Policy:
     """Probability of improvement by at least `xi` (0.01 beats 0 on all benchmark families)."""
-    return _from_midpoint(PI(xi), family, search)
+    return _from_midpoint(PI(xi), setting)
 
 
 def _ucb(
-    family: TaskFamily,
-    search: Searcher,
+    setting: Setting,
     *,
     beta: float = 4.0,
     schedule: Literal["fixed", "gp-ucb"] = "fixed",
     delta: float = 0.1,
 ) -> Policy:
     """Upper confidence bound, mean + sqrt(beta) std, with a fixed beta or the GP-UCB schedule."""
-    return _from_midpoint(UCB(beta, schedule, delta), family, search)
+    return _from_midpoint(UCB(beta, schedule, delta), setting)
 
 
-def _random(family: TaskFamily, search: Searcher) -> Policy:
+def _random(setting: Setting) -> Policy:
     """Uniform random search, without replacement on finite domains."""
-    return RandomSearch(family.domain)
+    return RandomSearch(setting.family.domain)
 
 
 METHODS: dict[str, Callable[..., Policy]] = {
+    "metabo": _metabo,
+    "metabo-50": _metabo_50,
     "ei": _ei,
     "logei": _logei,
     "pi": _pi,

@@ -1,5 +1,6 @@
 """Pictures of results."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,34 @@ def plot_regret(evaluation: Evaluation, path: Path) -> None:
         f"{evaluation.family}: {evaluation.tasks} unseen tasks, {evaluation.search} search"
     )
     axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=150)
+
+
+def plot_training(log: Path, path: Path) -> None:
+    """Reward of the training batches and of the validations over the iterations of a log."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(
+        [line["iteration"] for line in lines],
+        [line["reward"] for line in lines],
+        color=COLOURS[4],
+        linewidth=1.0,
+        label="training batch (sampled)",
+    )
+    scored = [line for line in lines if line["score"] is not None]
+    axes.plot(
+        [line["iteration"] for line in scored],
+        [line["score"] for line in scored],
+        color=COLOURS[1],
+        marker="o",
+        markersize=3,
+        label="validation tasks (best candidate)",
+    )
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("mean reward per step")
+    axes.grid(visible=True, alpha=0.3)
     axes.legend(frameon=False)
     figure.savefig(path, dpi=150)
 

@@ -9,6 +9,7 @@ from metabo.policies.candidates import Candidates
 from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
 from metabo.policies.mixed import RandomSearch, StartAt
+from metabo.policies.scatter import Scatter
 from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
 
 SearchName = Literal["gradient", "grid", "sobol"]
@@ -41,6 +42,7 @@ __all__ = [
     "Proposal",
     "RandomSearch",
     "Sample",
+    "Scatter",
     "SearchName",
     "Searcher",
     "StartAt",

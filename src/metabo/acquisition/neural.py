@@ -1,0 +1,118 @@
+"""The neural acquisition function: an MLP that scores points one at a time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from metabo.acquisition.features import FEATURES, columns, normalization, width
+from metabo.errors import OptionError, ShapeError, unknown
+from metabo.shapes import Float
+from metabo.state import Belief
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """All that is needed to build a `NeuralAF` but its weights."""
+
+    dim: int
+    """Dimensions of the points; without the feature `x` the AF serves any other number too."""
+    features: tuple[str, ...] = ("mean", "std", "x", "step", "budget")
+    hidden: tuple[int, ...] = (200, 200, 200, 200)
+    activation: str = "relu"
+    normalize: bool = False
+    """Whether features are brought to about [-1, 1] first. The paper's are raw."""
+    init: Literal["paper", "orthogonal"] = "paper"
+    """N(0, 0.01^2) weights, or orthogonal ones of gain sqrt 2 (last layer 0.01); biases are 0."""
+
+    def __post_init__(self) -> None:
+        """Check the names and sizes."""
+        for name in self.features:
+            if name not in FEATURES:
+                raise unknown("feature", name, FEATURES)
+        if not self.features or len(set(self.features)) < len(self.features):
+            raise OptionError(
+                f"`features` must name at least one feature, each once: {self.features}."
+            )
+        if self.activation not in ACTIVATIONS:
+            raise unknown("activation", self.activation, ACTIVATIONS)
+        if not self.hidden or min(self.hidden) < 1:
+            raise OptionError(
+                f"`hidden` must be layer widths of at least 1, but got {self.hidden}."
+            )
+
+    @property
+    def is_for_any_dimension(self) -> bool:
+        """Whether points of every dimension can be scored."""
+        return not any(FEATURES[name].is_per_dimension for name in self.features)
+
+
+class NeuralAF(nn.Module):
+    """alpha(x) = MLP[mu(x), sigma(x), x, t, T] (the paper's equation 3), or of other features."""
+
+    shift: Tensor
+    scale: Tensor
+
+    def __init__(
+        self, architecture: Architecture, generator: torch.Generator | None = None
+    ) -> None:
+        super().__init__()
+        self.architecture = architecture
+        n_columns = width(architecture.features, architecture.dim)
+        shift, scale = normalization(architecture.features, architecture.dim)
+        if not architecture.normalize:
+            shift, scale = torch.zeros_like(shift), torch.ones_like(scale)
+        self.register_buffer("shift", shift)
+        self.register_buffer("scale", scale)
+        self.network = mlp(n_columns, architecture.hidden, architecture.activation)
+        initialize(self.network, architecture.init, generator)
+
+    def features(self, belief: Belief) -> Float[Tensor, "E N F"]:
+        """What the network sees of each point, in the network's precision."""
+        if not self.architecture.is_for_any_dimension:
+            dim, given = self.architecture.dim, belief.x.shape[-1]
+            if dim != given:
+                raise ShapeError(
+                    f"This acquisition function was trained for points of {dim} dimensions, "
+                    f"but the points have {given}."
+                )
+        raw = columns(belief, self.architecture.features)
+        return ((raw - self.shift) * self.scale).to(next(self.parameters()).dtype)
+
+    def score(self, features: Float[Tensor, "*n F"]) -> Float[Tensor, "*n"]:
+        """The AF's values, from features."""
+        return self.network(features)[..., 0]
+
+    def forward(self, belief: Belief) -> Float[Tensor, "E N"]:
+        """Score every point, in float64 for whoever compares."""
+        return self.score(self.features(belief)).to(belief.mean.dtype)
+
+
+def mlp(n_inputs: int, hidden: Sequence[int], activation: str) -> nn.Sequential:
+    """A perceptron with one output."""
+    layers: list[nn.Module] = []
+    for size in hidden:
+        layers += [nn.Linear(n_inputs, size), ACTIVATIONS[activation]()]
+        n_inputs = size
+    return nn.Sequential(*layers, nn.Linear(n_inputs, 1))
+
+
+@torch.no_grad()
+def initialize(
+    network: nn.Sequential,
+    init: Literal["paper", "orthogonal"],
+    generator: torch.Generator | None,
+) -> None:
+    """Draw the weights; biases are zero."""
+    linear = [layer for layer in network if isinstance(layer, nn.Linear)]
+    for layer in linear:
+        layer.bias.zero_()
+        if init == "paper":
+            layer.weight.normal_(0.0, 0.01, generator=generator)
+        else:
+            gain = 0.01 if layer is linear[-1] else 2**0.5
+            nn.init.orthogonal_(layer.weight, gain, generator=generator)

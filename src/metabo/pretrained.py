@@ -1,0 +1,112 @@
+"""Artifacts: a trained acquisition function in one self-describing file.
+
+`NAME.safetensors` holds the weights, and in its header one JSON card under the key `metabo`: what
+the network looks like, what it was trained on and how well it did. Nothing is ever unpickled.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from metabo.acquisition import Architecture, NeuralAF
+from metabo.errors import DataError, unknown
+
+FORMAT = 1
+FOLDER = Path(__file__).parent / "artifacts"
+
+
+class TrainedAF(NeuralAF):
+    """A neural AF as loaded from a file, with its card."""
+
+    card: dict[str, object]
+
+
+def artifacts() -> dict[str, Path]:
+    """The artifacts that come with the package, by name."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.safetensors"))}
+
+
+def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
+    """Write an artifact; the architecture is added to the card."""
+    a = af.architecture
+    described = {
+        "format": FORMAT,
+        "architecture": {
+            "dim": a.dim,
+            "features": list(a.features),
+            "hidden": list(a.hidden),
+            "activation": a.activation,
+            "normalize": a.normalize,
+            "init": a.init,
+        },
+        **card,
+    }
+    weights = {name: value.detach().cpu().contiguous() for name, value in af.state_dict().items()}
+    temporary = path.with_name(f".{path.name}")
+    save_file(weights, temporary, metadata={"metabo": json.dumps(described, allow_nan=False)})
+    temporary.replace(path)
+
+
+def load(name_or_path: str | Path) -> TrainedAF:
+    """The acquisition function of this name, or in this file, ready for use on the CPU.
+
+    Weights are stored in float32 and used in float64: the networks are small, scores then do not
+    depend on the size of the batch, and ascent on them converges to the last digits.
+    """
+    path = _locate(str(name_or_path))
+    card, weights = _read(path)
+    version = card.get("format")
+    if version != FORMAT:
+        raise DataError(
+            f"`{path}` has artifact format {version}, but this version of metabo reads {FORMAT}. "
+            "Install a newer metabo."
+        )
+    try:
+        shape = dict(card["architecture"])  # type: ignore[call-overload]
+        shape |= {key: tuple(shape[key]) for key in ("features", "hidden")}
+        af = TrainedAF(Architecture(**shape))
+        af.load_state_dict(weights)
+    except (KeyError, TypeError, RuntimeError, ValueError) as error:
+        raise DataError(
+            f"`{path}` is not a usable artifact: its card and weights do not fit ({error}). "
+            "Get the file again."
+        ) from None
+    af.card = card
+    af.requires_grad_(False)
+    return af.double().eval()
+
+
+def read_card(path: Path) -> dict[str, object]:
+    """The card of an artifact."""
+    return _read(path)[0]
+
+
+def _locate(name: str) -> Path:
+    known = artifacts()
+    if name in known:
+        return known[name]
+    path = Path(name)
+    if path.suffix != ".safetensors" and not path.exists():
+        raise unknown("artifact", name, known)
+    return path
+
+
+def _read(path: Path) -> tuple[dict[str, object], dict[str, torch.Tensor]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise DataError(
+            f"The artifact `{path}` cannot be read: {error}. Get the file again."
+        ) from None
+    if "metabo" not in metadata:
+        raise DataError(
+            f"`{path}` has no metabo card: it was not written by metabo. Give a file that "
+            "`metabo train` wrote."
+        )
+    return json.loads(metadata["metabo"]), weights

@@ -1,0 +1,51 @@
+"""`python -m metabo.training FAMILY --out DIR`: training where only the core is installed."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from metabo.errors import MetaBOError
+from metabo.training.config import PRESETS, preset
+from metabo.training.trainer import Event, Trainer
+
+
+def main() -> None:
+    """Train, printing a line per validation."""
+    parser = argparse.ArgumentParser(prog="python -m metabo.training", description=__doc__)
+    parser.add_argument("family")
+    parser.add_argument("--preset", default="default", choices=sorted(PRESETS))
+    parser.add_argument("--sources", type=int)
+    parser.add_argument("--iterations", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--resume", action="store_true")
+    given = parser.parse_args()
+    changes: dict[str, object] = {"device": given.device, "seed": given.seed}
+    for name in ("sources", "iterations"):
+        if getattr(given, name) is not None:
+            changes[name] = getattr(given, name)
+
+    def show(event: Event) -> None:
+        if event.score is not None:
+            print(
+                f"{given.out.name} {event.iteration}/{event.iterations} {event.seconds:.0f} s  "
+                f"reward {event.reward:.3f}  validation {event.score:.3f} "
+                f"(best {event.best_score:.3f})  entropy {event.entropy:.2f}",
+                flush=True,
+            )
+
+    try:
+        config = preset(given.preset, given.family, **changes)
+        path = Trainer(config, given.out, resume=given.resume).run(
+            seconds=given.seconds, on_event=show
+        )
+    except MetaBOError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(2)
+    print(f"Wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

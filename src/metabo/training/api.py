@@ -1,0 +1,33 @@
+"""Training in one call."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from metabo.training.config import preset as preset_of
+from metabo.training.trainer import Event, Trainer
+
+
+def train(
+    family: str,
+    *,
+    out: str | Path,
+    preset: str = "default",
+    seconds: float | None = None,
+    resume: bool = False,
+    on_event: Callable[[Event], None] | None = None,
+    **changes: object,
+) -> Path:
+    """Meta-train an acquisition function for a family; give the path of its artifact.
+
+    Args:
+        family: The tasks to learn from, such as `branin`.
+        out: Folder for the artifact, the log and the checkpoints.
+        preset: `default`, `paper` or `fast`.
+        seconds: Stop after so much time; the run can be resumed.
+        resume: Go on with the run in the folder.
+        on_event: Called after each iteration.
+        changes: Settings that differ from the preset's, such as `sources=50`, `seed=1` or
+            `iterations=500` (the fields of `TrainConfig`).
+    """
+    config = preset_of(preset, family, **changes)
+    return Trainer(config, Path(out), resume=resume).run(seconds=seconds, on_event=on_event)

@@ -1,0 +1,78 @@
+"""What a trained artifact says about itself."""
+
+import subprocess
+from pathlib import Path
+
+import torch
+
+from metabo.acquisition import EI, NeuralAF
+from metabo.loop import rollout
+from metabo.metrics import quantiles
+from metabo.policies import Maximize, Policy, RandomSearch, StartAt, searcher
+from metabo.seeding import generator
+from metabo.tasks import TaskFamily, family
+from metabo.training.checkpoint import Progress
+from metabo.training.config import TrainConfig
+
+
+def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict[str, object]:
+    """The card: setting, training, and regret on the validation tasks beside EI and random."""
+    setting = family(config.family)
+    budget = config.budget or setting.budget
+    prior = setting.prior
+    search = searcher("gradient", setting.domain)
+    policies: dict[str, Policy] = {
+        "metabo": Maximize(af, search),
+        "ei": StartAt(0.5, Maximize(EI(), search), setting.domain),
+        "random": RandomSearch(setting.domain),
+    }
+    return {
+        "family": config.family,
+        "sources": config.sources,
+        "domain": {"kind": "box", "dim": setting.domain.dim},
+        "prior": {
+            "kernel": prior.kernel,
+            "mean": prior.mean,
+            "lengthscale": prior.lengthscale.tolist(),
+            "signal_variance": prior.signal_variance.tolist(),
+            "noise_variance": prior.noise_variance.tolist(),
+            "jitter": prior.jitter,
+        },
+        "budget": [budget, budget],
+        "training": {
+            "config": config.record(),
+            "iterations": progress.iteration,
+            "best_iteration": progress.best_iteration,
+            "best_score": progress.best_score,
+            "seconds": round(progress.seconds, 1),
+            "device": _device_name(config.device),
+            "torch": torch.__version__,
+        },
+        "validation": {
+            "tasks": config.validation_tasks,
+            "search": "gradient",
+            "median_regret": {
+                name: _median(policy, setting, config, budget) for name, policy in policies.items()
+            },
+        },
+        "commit": _commit(),
+    }
+
+
+def _median(policy: Policy, setting: TaskFamily, config: TrainConfig, budget: int) -> list[float]:
+    tasks = setting.sample(config.validation_tasks, generator(config.seed, "validation tasks"))
+    regret = rollout(policy, tasks, setting, seed=config.seed, budget=budget).regret
+    return [float(f"{v:.3g}") for v in quantiles(regret, [0.5])[0].tolist()]
+
+
+def _device_name(device: str) -> str:
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else "CPU"
+
+
+def _commit() -> str | None:
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+    except OSError:
+        return None
+    return done.stdout.strip() or None

@@ -1,0 +1,77 @@
+"""Checkpoints: all that a training run needs to go on as if it had never stopped."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from metabo.errors import DataError
+from metabo.training.config import TrainConfig
+
+
+@dataclass
+class Progress:
+    """How far a run has come."""
+
+    iteration: int = 0
+    """Iterations done."""
+    seconds: float = 0.0
+    """Wall-clock time spent, over all sessions."""
+    best_score: float | None = None
+    """Of the validations so far."""
+    best_iteration: int = 0
+
+
+def save_checkpoint(
+    path: Path,
+    config: TrainConfig,
+    progress: Progress,
+    networks: nn.ModuleDict,
+    optimizer: torch.optim.Optimizer,
+    best: dict[str, Tensor],
+) -> None:
+    """Write everything into one file, which appears whole or not at all."""
+    tensors = {f"networks.{name}": value for name, value in networks.state_dict().items()}
+    tensors |= {f"best.{name}": value for name, value in best.items()}
+    for number, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
+    metadata = {"config": json.dumps(config.record()), "progress": json.dumps(vars(progress))}
+    temporary = path.with_name(f".{path.name}")
+    save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, temporary, metadata)
+    temporary.replace(path)
+
+
+def load_checkpoint(
+    path: Path, config: TrainConfig, networks: nn.ModuleDict, optimizer: torch.optim.Optimizer
+) -> tuple[Progress, dict[str, Tensor]]:
+    """Restore networks and optimizer in place; give the progress and the best weights so far."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata()
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise DataError(
+            f"The checkpoint `{path}` cannot be read: {error}. Train without `--resume`."
+        ) from None
+    difference = config.first_difference(json.loads(metadata["config"]))
+    if difference:
+        raise DataError(
+            f"`{path.parent}` holds a run with another configuration: {difference}. "
+            "Use the same options, or another `--out`."
+        )
+    networks.load_state_dict(_strip(tensors, "networks."))
+    state = optimizer.state_dict()
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, value in _strip(tensors, "adam.").items():
+        number, field = name.split(".", 1)
+        moments.setdefault(int(number), {})[field] = value
+    optimizer.load_state_dict({**state, "state": moments})
+    return Progress(**json.loads(metadata["progress"])), _strip(tensors, "best.")
+
+
+def _strip(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name[len(prefix) :]: v for name, v in tensors.items() if name.startswith(prefix)}

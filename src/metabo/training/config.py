@@ -1,0 +1,134 @@
+"""The settings of a training run, and the presets."""
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Literal
+
+from metabo.acquisition import Architecture
+from metabo.errors import OptionError, unknown
+
+PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
+DEFAULT_FEATURES = (
+    "mean",
+    "std",
+    "x",
+    "progress",
+    "incumbent",
+    "improvement",
+    "log_std",
+    "log_ei",
+    "novelty",
+)
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """All that a training run depends on beside the package; the defaults are the paper's."""
+
+    family: str
+    seed: int = 0
+    device: str = "cpu"
+    sources: int | None = None
+    """M fixed source tasks, or None for a fresh task in every episode."""
+
+    features: tuple[str, ...] = PAPER_FEATURES
+    hidden: tuple[int, ...] = (200, 200, 200, 200)
+    activation: str = "relu"
+    normalize: bool = False
+    init: Literal["paper", "orthogonal"] = "paper"
+
+    candidates: Literal["grid", "scatter"] = "grid"
+    """The paper's adaptive set (lattice and k local maxima), or `Scatter`."""
+    n_global: int | None = None
+    """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
+
+    iterations: int = 2000
+    episodes: int = 40
+    """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
+    budget: int | None = None
+    """Evaluations in an episode; the family's own if None."""
+    reward: Literal["log", "linear"] = "log"
+    """-log10 R or -R."""
+    reward_floor: float = 1e-20
+    """Least regret in the logarithm."""
+
+    gamma: float = 0.98
+    gae_lambda: float = 0.98
+    clip: float = 0.15
+    epochs: int = 4
+    minibatches: int = 20
+    learning_rate: float = 1e-4
+    final_learning_rate: float = 1e-4
+    """Reached by a cosine over the run."""
+    value_coefficient: float = 1.0
+    entropy_coefficient: float = 0.01
+    max_gradient_norm: float | None = None
+    precision: Literal["fp32", "tf32"] = "fp32"
+
+    validate_every: int = 20
+    validation_tasks: int = 64
+    checkpoint_every: int = 20
+
+    def __post_init__(self) -> None:
+        """Check what no other part checks."""
+        positive = ("iterations", "episodes", "epochs", "minibatches", "validate_every")
+        for name in (*positive, "validation_tasks", "checkpoint_every", "learning_rate"):
+            if not getattr(self, name) > 0:
+                raise OptionError(f"`{name}` must be positive, but got {getattr(self, name)}.")
+        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "hidden", tuple(self.hidden))
+
+    def architecture(self, dim: int) -> Architecture:
+        """The network for a number of dimensions."""
+        return Architecture(
+            dim, self.features, self.hidden, self.activation, self.normalize, self.init
+        )
+
+    def record(self) -> dict[str, object]:
+        """As stored beside checkpoints and in the artifact's card."""
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+        }
+
+    def first_difference(self, record: dict[str, object]) -> str | None:
+        """The first setting in which a stored configuration differs, in words."""
+        mine = self.record()
+        for field in fields(self):
+            if record.get(field.name) != mine[field.name]:
+                return f"`{field.name}` was {record.get(field.name)}, now {mine[field.name]}"
+        return None
+
+
+_DEFAULT = {
+    "features": DEFAULT_FEATURES,
+    "hidden": (128, 128, 128),
+    "normalize": True,
+    "init": "orthogonal",
+    "candidates": "scatter",
+    "episodes": 100,
+    "iterations": 1500,
+    "minibatches": 10,
+    "learning_rate": 5e-4,
+    "final_learning_rate": 1e-5,
+    "max_gradient_norm": 0.5,
+    "reward_floor": 1e-7,
+    "precision": "tf32",
+}
+
+PRESETS: dict[str, dict[str, object]] = {
+    "paper": {},
+    "default": _DEFAULT,
+    "fast": _DEFAULT
+    | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},
+}
+
+
+def preset(name: str, family: str, **changes: object) -> TrainConfig:
+    """The configuration of a preset for a family, with changes."""
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    known = {field.name for field in fields(TrainConfig)}
+    for key in changes:
+        if key not in known:
+            raise unknown("training option", key, known)
+    return replace(TrainConfig(family), **(PRESETS[name] | changes))  # type: ignore[arg-type]

@@ -1,0 +1,83 @@
+"""From a policy and tasks to a batch that PPO can learn from: the BO loop, watched."""
+
+import torch
+from torch import Tensor
+
+from metabo.acquisition import NeuralAF
+from metabo.loop import Episodes, rollout
+from metabo.policies import HierarchicalGrid, Proposal, Sample, Scatter, Searcher
+from metabo.tasks import TaskFamily, Tasks
+from metabo.training.config import TrainConfig
+from metabo.training.critic import Critic
+from metabo.training.ppo import Batch, advantages
+from metabo.training.rewards import rewards
+
+
+def training_search(config: TrainConfig, dim: int, *, is_coarse: bool = False) -> Searcher:
+    """The candidate set of training.
+
+    Every second iteration sees coarse clouds, as fine as the paper's local grids: an AF that only
+    ever met points next to the incumbent ranks those of a grid badly.
+    """
+    if config.candidates == "scatter":
+        # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
+        n = config.n_global or (600 if dim == 1 else 150 * dim)
+        return Scatter(n_global=n, decades=1.0 if is_coarse else 3.0)
+    paper = HierarchicalGrid.paper(dim)
+    n = config.n_global or paper.n_global
+    return HierarchicalGrid(n, n)
+
+
+@torch.no_grad()
+def collect(
+    af: NeuralAF,
+    critic: Critic,
+    tasks: Tasks,
+    family: TaskFamily,
+    config: TrainConfig,
+    *,
+    budget: int,
+    seed: int,
+    is_coarse: bool = False,
+) -> tuple[Batch, Episodes]:
+    """Roll the sampled policy out on the tasks."""
+    features: list[Tensor] = []
+    index: list[Tensor] = []
+    log_old: list[Tensor] = []
+
+    def record(_: int, proposal: Proposal) -> None:
+        assert proposal.candidates is not None
+        assert proposal.index is not None
+        assert proposal.log_probability is not None
+        features.append(af.features(proposal.candidates.belief))
+        index.append(proposal.index)
+        log_old.append(proposal.log_probability)
+
+    policy = Sample(af, training_search(config, family.domain.dim, is_coarse=is_coarse))
+    episodes = rollout(policy, tasks, family, seed=seed, budget=budget, on_step=record)
+    earned = rewards(episodes.regret, config.reward, config.reward_floor).float()
+    step = torch.arange(budget, device=earned.device).expand(len(earned), -1)
+    values = critic(step, budget)
+    advantage = advantages(earned, values, config.gamma, config.gae_lambda)
+    padded, exists = _pad(features)
+    batch = Batch(
+        padded,
+        exists,
+        torch.stack(index, 1).flatten(),
+        torch.stack(log_old, 1).flatten().float(),
+        step.flatten(),
+        budget,
+        advantage.flatten(),
+        (advantage + values).flatten(),
+    )
+    return batch, episodes
+
+
+def _pad(parts: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """Steps of different numbers of candidates as one tensor `S N F`, and where it is real."""
+    most = max(part.shape[1] for part in parts)
+    padded = [torch.nn.functional.pad(p, (0, 0, 0, most - p.shape[1])) for p in parts]
+    exists = [
+        (torch.arange(most, device=p.device) < p.shape[1]).expand(p.shape[0], -1) for p in parts
+    ]
+    return torch.stack(padded, 1).flatten(0, 1), torch.stack(exists, 1).flatten(0, 1)

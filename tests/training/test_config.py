@@ -1,0 +1,47 @@
+import pytest
+
+from metabo.errors import OptionError
+from metabo.training import TrainConfig, preset
+from metabo.training.rollouts import training_search
+
+
+def test_the_paper_preset_is_the_papers_table():
+    config = preset("paper", "branin")
+    assert config == TrainConfig("branin")
+    assert config.features == ("mean", "std", "x", "step", "budget")
+    assert config.hidden == (200, 200, 200, 200)
+    assert config.activation == "relu"
+    assert config.episodes * 30 == 1200  # batch size
+    assert config.epochs == 4
+    assert config.minibatches == 20
+    assert config.learning_rate == config.final_learning_rate == 1e-4
+    assert config.clip == 0.15
+    assert config.value_coefficient == 1.0
+    assert config.entropy_coefficient == 0.01
+    assert config.gamma == 0.98
+    assert config.gae_lambda == 0.98
+    assert config.max_gradient_norm is None
+    for dim, size in ((1, 500), (2, 1000), (3, 2000)):
+        search = training_search(config, dim)
+        assert (search.n_global, search.n_local, search.k) == (size, size, 5)
+        assert search.grid == "lattice"
+
+
+def test_a_configuration_survives_being_stored():
+    config = preset("default", "branin", seed=3)
+    assert config.first_difference(config.record()) is None
+    other = preset("default", "branin", seed=3, clip=0.2).record()
+    assert config.first_difference(other) == "`clip` was 0.2, now 0.15"
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "message"),
+    [
+        ("papr", {}, r"Unknown preset `papr`. Did you mean `paper`"),
+        ("paper", {"epoch": 3}, r"Unknown training option `epoch`. Did you mean `epochs`"),
+        ("paper", {"episodes": 0}, "`episodes` must be positive, but got 0"),
+    ],
+)
+def test_impossible_settings_are_refused(name, changes, message):
+    with pytest.raises(OptionError, match=message):
+        preset(name, "branin", **changes)

@@ -1,0 +1,106 @@
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+import metabo
+from metabo.acquisition import NeuralAF
+from metabo.seeding import generator
+from metabo.training import preset
+from metabo.training.critic import Critic
+from metabo.training.ppo import advantages, log_probabilities, loss, update
+from metabo.training.rewards import rewards
+from metabo.training.rollouts import collect
+
+CONFIG = preset("fast", "branin", hidden=(16,), episodes=6, n_global=40, minibatches=3)
+
+
+def collected(config=CONFIG, budget=5):
+    family = metabo.family("branin")
+    weights = generator(0, "weights")
+    af = NeuralAF(config.architecture(2), weights)
+    critic = Critic(config, weights)
+    tasks = family.sample(config.episodes, generator(0, "training tasks/0"))
+    batch, episodes = collect(af, critic, tasks, family, config, budget=budget, seed=0)
+    return af, critic, batch, episodes
+
+
+def test_gae_is_the_hand_computed_sum():
+    earned = torch.tensor([[1.0, 2.0, 3.0]])
+    values = torch.tensor([[0.5, 1.0, 2.0]])
+    gamma, lam = 0.9, 0.8
+    # delta_t = r_t + gamma V_{t+1} - V_t, and nothing follows the last step.
+    d0, d1, d2 = 1 + 0.9 * 1.0 - 0.5, 2 + 0.9 * 2.0 - 1.0, 3 - 2.0
+    expected = [d0 + 0.72 * (d1 + 0.72 * d2), d1 + 0.72 * d2, d2]
+    assert advantages(earned, values, gamma, lam)[0].tolist() == pytest.approx(expected)
+
+
+def test_with_lambda_one_advantages_are_returns_less_values():
+    earned, values = torch.rand(4, 6), torch.rand(4, 6)
+    returns = torch.stack(
+        [sum(0.9**k * earned[:, t + k] for k in range(6 - t)) for t in range(6)], 1
+    )
+    torch.testing.assert_close(advantages(earned, values, 0.9, 1.0), returns - values)
+
+
+def test_rewards_are_logarithms_with_a_floor_or_minus_the_regret():
+    regret = torch.tensor([[10.0, 1e-3, 0.0]])
+    assert rewards(regret, "log", 1e-5)[0].tolist() == pytest.approx([-1.0, 3.0, 5.0])
+    assert rewards(regret, "linear", 1e-5)[0].tolist() == pytest.approx([-10.0, -1e-3, 0.0])
+
+
+def test_log_probabilities_from_stored_features_are_those_at_the_time():
+    af, _, batch, _ = collected()
+    again = log_probabilities(af, batch.features, batch.exists)
+    chosen = again.gather(1, batch.index[:, None])[:, 0]
+    torch.testing.assert_close(chosen, batch.log_old, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(again.exp().sum(-1), torch.ones(len(again)))
+
+
+def test_padding_is_never_chosen_and_changes_nothing():
+    af, critic, batch, _ = collected()
+    assert not batch.exists.all()  # the first step has no clouds
+    assert batch.exists.gather(1, batch.index[:, None]).all()
+    longer = replace(
+        batch,
+        features=torch.nn.functional.pad(batch.features, (0, 0, 0, 7), value=9.0),
+        exists=torch.nn.functional.pad(batch.exists, (0, 7), value=False),
+    )
+    rows = torch.arange(len(batch.index))
+    torch.testing.assert_close(
+        loss(af, critic, batch, rows, CONFIG)[1], loss(af, critic, longer, rows, CONFIG)[1]
+    )
+
+
+def test_before_any_update_nothing_is_clipped_and_the_policy_loss_is_zero():
+    af, critic, batch, _ = collected()
+    _, (policy, _, entropy, clipped) = loss(
+        af, critic, batch, torch.arange(len(batch.index)), CONFIG
+    )
+    assert policy.item() == pytest.approx(0, abs=1e-5)  # minus the mean of normalized advantages
+    assert clipped.item() == 0
+    assert 0 < entropy.item() <= math.log(batch.features.shape[1])
+
+
+def test_the_critic_is_shown_td_lambda_returns():
+    _, critic, batch, episodes = collected()
+    earned = rewards(episodes.regret, "log", CONFIG.reward_floor).float()
+    step = torch.arange(5).expand(6, -1)
+    with torch.no_grad():
+        values = critic(step, 5)
+    expected = advantages(earned, values, CONFIG.gamma, CONFIG.gae_lambda) + values
+    torch.testing.assert_close(batch.target, expected.flatten())
+
+
+def test_an_update_makes_good_choices_likelier():
+    af, critic, batch, _ = collected()
+    good = batch.advantage > batch.advantage.mean()
+    before = batch.log_old
+    optimizer = torch.optim.Adam([*af.parameters(), *critic.parameters()], lr=1e-3)
+    for number in range(5):
+        losses = update(af, critic, optimizer, batch, CONFIG, generator(number, "minibatches"))
+        assert math.isfinite(losses.policy)
+    after = log_probabilities(af, batch.features, batch.exists)
+    change = after.gather(1, batch.index[:, None])[:, 0].detach() - before
+    assert change[good].mean() > change[~good].mean() + 0.01

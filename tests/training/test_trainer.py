@@ -1,0 +1,131 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from metabo.errors import DataError
+from metabo.pretrained import load
+from metabo.training import Trainer, TrainingError, preset
+
+TINY = {
+    "hidden": (16, 16),
+    "episodes": 8,
+    "iterations": 5,
+    "budget": 4,
+    "n_global": 40,
+    "minibatches": 2,
+    "validation_tasks": 4,
+    "validate_every": 2,
+    "checkpoint_every": 2,
+}
+
+
+def tiny(**changes):
+    return preset("fast", "branin", **(TINY | changes))
+
+
+def weights(folder):
+    tensors = load_file(folder / "checkpoint.safetensors")
+    return {name: value for name, value in tensors.items() if not name.startswith("seconds")}
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_a_run_leaves_an_artifact_a_log_and_its_configuration(tmp_path):
+    seen = []
+    path = Trainer(tiny(), tmp_path).run(on_event=seen.append)
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [line["iteration"] for line in lines] == [1, 2, 3, 4, 5]
+    assert [line["score"] is not None for line in lines] == [False, True, False, True, True]
+    assert [event.iteration for event in seen] == [1, 2, 3, 4, 5]
+    assert json.loads((tmp_path / "config.json").read_text()) == tiny().record()
+    card = load(path).card
+    scores = {line["iteration"]: line["score"] for line in lines if line["score"] is not None}
+    assert card["training"]["best_score"] == max(scores.values())
+    assert scores[card["training"]["best_iteration"]] == max(scores.values())
+    assert set(card["validation"]["median_regret"]) == {"metabo", "ei", "random"}
+
+
+def test_stopped_after_every_iteration_a_run_ends_with_the_same_bits(tmp_path):
+    Trainer(tiny(), tmp_path / "whole").run()
+    for number in range(5):
+        Trainer(tiny(), tmp_path / "parts", resume=number > 0).run(seconds=0)
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
+    whole, parts = (load(tmp_path / name / "af.safetensors") for name in ("whole", "parts"))
+    assert same(whole.state_dict(), parts.state_dict())
+    lines = (tmp_path / "parts" / "log.jsonl").read_text().splitlines()
+    assert [json.loads(line)["iteration"] for line in lines] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.slow
+def test_killed_outright_a_run_resumes_to_the_same_bits(tmp_path):
+    code = (
+        "from pathlib import Path; from metabo.training import Trainer, preset; "
+        f"config = preset('fast', 'branin', **{TINY | {'iterations': 12}}); "
+        f"Trainer(config, Path({str(tmp_path / 'a')!r})).run()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code])
+    log = tmp_path / "a" / "log.jsonl"
+    deadline = time.monotonic() + 60
+    while not (log.exists() and log.read_text().count("\n") >= 5):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert log.read_text().count("\n") < 12
+    command = [sys.executable, "-c", code.replace(")).run", "), resume=True).run")]
+    subprocess.run(command, check=True)
+    subprocess.run([sys.executable, "-c", code.replace("/a'", "/b'")], check=True)
+    assert same(weights(tmp_path / "a"), weights(tmp_path / "b"))
+
+
+def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
+    Trainer(tiny(), tmp_path).run(seconds=0)
+    with pytest.raises(DataError, match=r"holds a training run. Give `--resume`"):
+        Trainer(tiny(), tmp_path)
+
+
+def test_another_configuration_is_named_by_its_first_difference(tmp_path):
+    Trainer(tiny(), tmp_path).run(seconds=0)
+    with pytest.raises(DataError, match=r"another configuration: `gamma` was 0.98, now 0.9"):
+        Trainer(tiny(gamma=0.9, clip=0.3), tmp_path, resume=True)
+
+
+def test_a_torn_checkpoint_is_named(tmp_path):
+    Trainer(tiny(), tmp_path).run(seconds=0)
+    path = tmp_path / "checkpoint.safetensors"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(DataError, match=r"checkpoint .* cannot be read"):
+        Trainer(tiny(), tmp_path, resume=True)
+
+
+def test_divergence_stops_with_what_to_do(tmp_path):
+    config = tiny(learning_rate=1e30, final_learning_rate=1e30, max_gradient_norm=None)
+    with pytest.raises(TrainingError, match=r"diverged in iteration 1: .*Try a lower"):
+        Trainer(config, tmp_path).run()
+
+
+def test_sources_are_fixed_and_validation_tasks_are_others(tmp_path):
+    trainer = Trainer(tiny(sources=3), tmp_path)
+    generator = torch.Generator().manual_seed(0)
+    drawn = trainer.family.sample(50, generator).translation
+    assert len(drawn.unique(dim=0)) == 3
+
+
+@pytest.mark.slow
+def test_branin_is_learned_from_scratch_in_seconds(tmp_path):
+    changes = {"hidden": (32, 32), "iterations": 30, "validate_every": 30, "learning_rate": 4e-3}
+    config = preset("fast", "branin", **changes, budget=12, n_global=100, minibatches=4)
+    trainer = Trainer(config, tmp_path)
+    untrained = trainer._validate()
+    trainer.run()
+    assert untrained < 1.0
+    assert trainer.progress.best_score > 1.6
