@@ -15,10 +15,12 @@ INK, CORE, EDGE, SHELL = "#1b1b1b", "#d6e6f4", "#0072B2", "#fbe3cf"
 LAYERS = [
     ("cli", "the command line: tables, progress bars", SHELL),
     ("experiments", "methods by name, runs, stored results, plots", SHELL),
+    ("training", "PPO, trainer, checkpoints", CORE),
+    ("pretrained", "artifacts: weights and card", CORE),
     ("loop", "rollout: E episodes in lockstep", CORE),
     ("metrics", "regret, quantiles, steps to a threshold", CORE),
     ("policies", "search the AF, decide the query", CORE),
-    ("acquisition | tasks", "score a Belief | functions to optimize", CORE),
+    ("acquisition | tasks", "score a Belief (EI, neural) | functions to optimize", CORE),
     ("state", "Belief, BOState", CORE),
     ("gp", "kernels, prior, posterior, fit", CORE),
     ("space", "named parameters to and from the unit cube", CORE),
