@@ -25,7 +25,7 @@ LAYERS = [
     ("gp", "kernels, prior, posterior, fit", CORE),
     ("space", "named parameters to and from the unit cube", CORE),
     ("domain | ascent", "unit cube, finite sets | batched BFGS", CORE),
-    ("seeding | options", "random streams | name:option=value", CORE),
+    ("seeding | options | devices", "random streams | name:option=value | cpu, cuda", CORE),
     ("shapes", "axis glossary", CORE),
     ("errors", "what can go wrong by a user's hand", CORE),
 ]

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from metabo.errors import DataError
+from metabo.errors import DataError, OptionError
 from metabo.pretrained import load
 from metabo.training import Trainer, TrainingError, preset
 
@@ -111,6 +111,11 @@ def test_divergence_stops_with_what_to_do(tmp_path):
     config = tiny(learning_rate=1e30, final_learning_rate=1e30, max_gradient_norm=None)
     with pytest.raises(TrainingError, match=r"diverged in iteration 1: .*Try a lower"):
         Trainer(config, tmp_path).run()
+
+
+def test_an_unknown_device_is_named(tmp_path):
+    with pytest.raises(OptionError, match="Unknown device on this machine: `cuda:99`"):
+        Trainer(tiny(device="cuda:99"), tmp_path)
 
 
 def test_sources_are_fixed_and_validation_tasks_are_others(tmp_path):

@@ -11,6 +11,7 @@ import numpy
 import torch
 from torch import Tensor
 
+from metabo.devices import require_device
 from metabo.errors import DataError, OptionError, unknown
 from metabo.experiments.methods import Setting, method
 from metabo.loop import rollout
@@ -166,9 +167,7 @@ def _check(methods: Sequence[str], *, tasks: int, budget: int, search: str, devi
             raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")
     if search not in SEARCHES:
         raise unknown("search", search, SEARCHES)
-    present = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))]
-    if device not in (*present, *(["cuda"] if len(present) > 1 else [])):
-        raise unknown("device on this machine:", device, present)
+    require_device(device)
 
 
 def _version() -> str:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from metabo.acquisition import NeuralAF
+from metabo.devices import require_device
 from metabo.errors import DataError, MetaBOError
 from metabo.loop import rollout
 from metabo.policies import Maximize
@@ -60,6 +61,7 @@ class Trainer:
     """One training run in one folder."""
 
     def __init__(self, config: TrainConfig, out: Path, *, resume: bool = False) -> None:
+        require_device(config.device)
         self.config, self.out = config, out
         self.family = family_of(config.family)
         if config.sources is not None:
