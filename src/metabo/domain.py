@@ -21,10 +21,6 @@ class Box:
         if self.dim < 1:
             raise ShapeError(f"A `Box` needs at least one dimension, but got {self.dim}.")
 
-    def to(self, device: torch.device | str) -> "Box":
-        """The same domain; a cube holds nothing to move."""
-        return self
-
 
 @dataclass(frozen=True, eq=False)
 class Finite:
@@ -45,10 +41,6 @@ class Finite:
     def dim(self) -> int:
         """Number of input dimensions."""
         return self.points.shape[-1]
-
-    def to(self, device: torch.device | str) -> "Finite":
-        """The same set on another device."""
-        return Finite(self.points.to(device))
 
 
 Domain = Box | Finite

@@ -9,6 +9,7 @@ from torch import Tensor
 from metabo.acquisition import AcquisitionFunction
 from metabo.domain import sobol
 from metabo.policies.candidates import Candidates, best, evaluate
+from metabo.policies.search import for_all
 from metabo.shapes import Bool, Float
 from metabo.state import BOState
 
@@ -37,7 +38,7 @@ class Scatter:
     def grid(self, state: BOState) -> Float[Tensor, "E N D"]:
         """The grid, for every episode."""
         points, _ = stretched_sobol(self.n_global, state.gp.prior.dim, state.gp.x.device)
-        return points.expand(state.n_episodes, -1, -1)
+        return for_all(points, state)
 
     def clouds(self, state: BOState) -> Float[Tensor, "E N D"]:
         """The clouds one after the other; none before the first observation."""
