@@ -70,7 +70,7 @@ def list_() -> None:
 
 def _artifacts() -> Table:
     table = _table(
-        "Artifacts", "name", "D", "sources", "trained", "regret at T", "EI's", "random's"
+        "Artifacts", "name", "D", "sources", "seconds", "validation regret", "EI's", "random's"
     )
     for name, path in artifacts().items():
         card: dict[str, Any] = read_card(path)
@@ -79,7 +79,7 @@ def _artifacts() -> Table:
             name,
             str(card["domain"]["dim"]),
             str(card["sources"] or "all"),
-            f"{training['seconds']:.0f} s, {training['device']}",
+            f"{training['seconds']:.0f}",
             *(f"{medians[m][-1]:.1e}" for m in ("metabo", "ei", "random")),
         )
     return table
@@ -100,7 +100,7 @@ def train_(
     seed: Annotated[int, typer.Option(help="Of weights, tasks and episodes.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the artifact and checkpoints.", show_default="runs/FAMILY"),
+        typer.Option(help="Folder of the run.", show_default="runs/train-FAMILY"),
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in the folder.")] = False,
 ) -> None:

@@ -104,9 +104,18 @@ def _read(path: Path) -> tuple[dict[str, object], dict[str, torch.Tensor]]:
         raise DataError(
             f"The artifact `{path}` cannot be read: {error}. Get the file again."
         ) from None
-    if "metabo" not in metadata:
+    card = _parsed(metadata.get("metabo", ""))
+    if card is None:
         raise DataError(
             f"`{path}` has no metabo card: it was not written by metabo. Give a file that "
             "`metabo train` wrote."
         )
-    return json.loads(metadata["metabo"]), weights
+    return card, weights
+
+
+def _parsed(text: str) -> dict[str, object] | None:
+    try:
+        card = json.loads(text)
+    except ValueError:
+        return None
+    return card if isinstance(card, dict) else None

@@ -39,9 +39,18 @@ def test_a_configuration_survives_being_stored():
     [
         ("papr", {}, r"Unknown preset `papr`. Did you mean `paper`"),
         ("paper", {"epoch": 3}, r"Unknown training option `epoch`. Did you mean `epochs`"),
+        ("paper", {"reward": "foo"}, "Unknown reward `foo`"),
+        ("paper", {"iterations": 2.5}, "`iterations` must be a whole number, but got 2.5"),
+        ("paper", {"gamma": 7.0}, r"must lie in \[0, 1\]"),
+        ("paper", {"n_global": -3}, "`n_global` must be at least 1"),
         ("paper", {"episodes": 0}, "`episodes` must be positive, but got 0"),
     ],
 )
-def test_impossible_settings_are_refused(name, changes, message):
+def test_impossible_settings_are_refused(unchecked, name, changes, message):
     with pytest.raises(OptionError, match=message):
         preset(name, "branin", **changes)
+
+
+def test_sources_are_not_part_of_the_familys_name():
+    with pytest.raises(OptionError, match=r"as `--sources M`, not in `branin:sources=3`"):
+        preset("paper", "branin:sources=3")

@@ -93,6 +93,30 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
         Trainer(tiny(), tmp_path)
 
 
+def test_stopped_before_any_validation_the_trained_weights_are_kept(tmp_path):
+    config = tiny(validate_every=5)
+    untrained = Trainer(config, tmp_path).af.network[0].weight.clone()
+    af = load(Trainer(config, tmp_path).run(seconds=0))
+    assert not torch.equal(af.network[0].weight, untrained.double())
+    assert af.card["training"]["best_iteration"] == 1
+    with pytest.raises(OptionError, match="`seconds` must not be negative, but got -1"):
+        Trainer(config, tmp_path, resume=True).run(seconds=-1)
+
+
+def test_lines_of_a_run_that_left_no_checkpoint_are_forgotten(tmp_path):
+    (tmp_path / "log.jsonl").write_text('{"iteration": 1}\n{"iteration": 2}\n{"iter')
+    Trainer(tiny(), tmp_path).run(seconds=0)
+    lines = (tmp_path / "log.jsonl").read_text().splitlines()
+    assert [json.loads(line)["iteration"] for line in lines] == [1]
+
+
+def test_a_foreign_checkpoint_is_named(tmp_path):
+    path = Trainer(tiny(), tmp_path).run(seconds=0)
+    path.replace(tmp_path / "checkpoint.safetensors")
+    with pytest.raises(DataError, match="is not a checkpoint of metabo"):
+        Trainer(tiny(), tmp_path, resume=True)
+
+
 def test_another_configuration_is_named_by_its_first_difference(tmp_path):
     Trainer(tiny(), tmp_path).run(seconds=0)
     with pytest.raises(DataError, match=r"another configuration: `gamma` was 0.98, now 0.9"):

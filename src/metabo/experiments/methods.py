@@ -45,7 +45,7 @@ def _from_midpoint(af: AcquisitionFunction, setting: Setting) -> Policy:
 
 def _learned(name: str, setting: Setting) -> Policy:
     """Maximize a trained AF, without any initial design."""
-    if name not in artifacts() and not name.endswith(".safetensors"):
+    if name not in artifacts() and setting.artifact is None:
         raise OptionError(
             f"There is no artifact `{name}`. Train one with `metabo train {setting.family.name}` "
             f"and give it with `--artifact FILE`, or choose from: {', '.join(artifacts())}."

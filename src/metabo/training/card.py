@@ -47,6 +47,7 @@ def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict
             "seconds": round(progress.seconds, 1),
             "device": _device_name(config.device),
             "torch": torch.__version__,
+            "metabo": _version(),
         },
         "validation": {
             "tasks": config.validation_tasks,
@@ -73,6 +74,12 @@ def _commit() -> str | None:
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
-    except OSError:
+    except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() or None
+
+
+def _version() -> str:
+    from metabo import __version__
+
+    return __version__

@@ -57,11 +57,15 @@ def load_checkpoint(
         raise DataError(
             f"The checkpoint `{path}` cannot be read: {error}. Train without `--resume`."
         ) from None
+    if not metadata or not {"config", "progress"} <= metadata.keys():
+        raise DataError(
+            f"`{path}` is not a checkpoint of metabo. Remove it, or use another `--out`."
+        )
     difference = config.first_difference(json.loads(metadata["config"]))
     if difference:
         raise DataError(
             f"`{path.parent}` holds a run with another configuration: {difference}. "
-            "Use the same options, or another `--out`."
+            "Use the same options, the preset included, or another `--out`."
         )
     networks.load_state_dict(_strip(tensors, "networks."))
     state = optimizer.state_dict()

@@ -1,10 +1,11 @@
 """The settings of a training run, and the presets."""
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Literal
+from typing import Literal, get_args, get_origin
 
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
+from metabo.options import parse
 
 PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
 DEFAULT_FEATURES = (
@@ -74,6 +75,25 @@ class TrainConfig:
         for name in (*positive, "validation_tasks", "checkpoint_every", "learning_rate"):
             if not getattr(self, name) > 0:
                 raise OptionError(f"`{name}` must be positive, but got {getattr(self, name)}.")
+        for field in fields(self):
+            choices = get_args(field.type) if get_origin(field.type) is Literal else None
+            value = getattr(self, field.name)
+            if choices and value not in choices:
+                raise unknown(field.name, str(value), choices)
+            if field.type is int and (isinstance(value, bool) or not isinstance(value, int)):
+                raise OptionError(f"`{field.name}` must be a whole number, but got {value!r}.")
+        if not (0 <= self.gamma <= 1 and 0 <= self.gae_lambda <= 1):
+            raise OptionError(
+                f"`gamma` and `gae_lambda` must lie in [0, 1], but got {self.gamma} and "
+                f"{self.gae_lambda}."
+            )
+        if self.n_global is not None and self.n_global < 1:
+            raise OptionError(f"`n_global` must be at least 1, but got {self.n_global}.")
+        if "sources" in parse(self.family)[1]:
+            raise OptionError(
+                f"Give the number of source tasks as `--sources M`, not in `{self.family}`: "
+                "validation draws from the whole family."
+            )
         object.__setattr__(self, "features", tuple(self.features))
         object.__setattr__(self, "hidden", tuple(self.hidden))
 

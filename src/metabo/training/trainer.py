@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from metabo.acquisition import NeuralAF
 from metabo.devices import require_device
-from metabo.errors import DataError, MetaBOError
+from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.loop import rollout
 from metabo.policies import Maximize
 from metabo.pretrained import save
@@ -79,15 +79,17 @@ class Trainer:
             self.progress, self.best = load_checkpoint(
                 checkpoint, config, self.networks, self.optimizer
             )
-            self._forget_lines_after(self.progress.iteration)
         elif checkpoint.exists():
             raise DataError(f"`{out}` holds a training run. Give `--resume`, or another `--out`.")
+        self._forget_lines_after(self.progress.iteration)
 
     def run(
         self, *, seconds: float | None = None, on_event: Callable[[Event], None] | None = None
     ) -> Path:
         """Train to the end or until the time is up; give the path of the artifact."""
         config = self.config
+        if seconds is not None and not seconds >= 0:
+            raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
         self.out.mkdir(parents=True, exist_ok=True)
         (self.out / "config.json").write_text(json.dumps(config.record(), indent=1))
         if config.precision == "tf32":
@@ -200,7 +202,9 @@ class Trainer:
         )
 
     def _write_artifact(self) -> Path:
-        """The best validated weights with their card."""
+        """The best validated weights with their card; the current ones if there are none."""
+        if self.progress.best_score is None:
+            self._validate()
         af = NeuralAF(self.af.architecture)
         af.load_state_dict({k: v.cpu() for k, v in self.best.items()})
         path = self.out / "af.safetensors"
