@@ -27,7 +27,7 @@ LAYERS = [
     ("domain | ascent", "unit cube, finite sets | batched BFGS", CORE),
     ("seeding | options | devices", "random streams | name:option=value | cpu, cuda", CORE),
     ("shapes", "axis glossary", CORE),
-    ("errors", "what can go wrong by a user's hand", CORE),
+    ("errors | version", "what can go wrong by a user's hand | its number", CORE),
 ]
 
 

@@ -6,6 +6,7 @@ from metabo.pretrained import load
 from metabo.space import Choice, Float, Int, Space
 from metabo.tasks import family
 from metabo.training import train
+from metabo.version import __version__
 
 __all__ = [
     "Choice",
@@ -13,9 +14,9 @@ __all__ = [
     "Int",
     "MetaBOError",
     "Space",
+    "__version__",
     "evaluate",
     "family",
     "load",
     "train",
 ]
-__version__ = "0.1.0"

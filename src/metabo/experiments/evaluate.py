@@ -20,6 +20,7 @@ from metabo.policies import SEARCHES, SearchName, searcher
 from metabo.seeding import generator
 from metabo.shapes import Float
 from metabo.tasks import TaskFamily, Tasks, family
+from metabo.version import __version__
 
 Progress = Callable[[str, int, int], None]
 """Told after each step: the method, the steps done and the budget."""
@@ -63,7 +64,7 @@ class Evaluation:
     def record(self) -> dict[str, object]:
         """As stored in `results.json`."""
         versions = {
-            "metabo": _version(),
+            "metabo": __version__,
             "python": platform.python_version(),
             "torch": torch.__version__,
             "numpy": numpy.__version__,
@@ -168,9 +169,3 @@ def _check(methods: Sequence[str], *, tasks: int, budget: int, search: str, devi
     if search not in SEARCHES:
         raise unknown("search", search, SEARCHES)
     require_device(device)
-
-
-def _version() -> str:
-    from metabo import __version__
-
-    return __version__

@@ -13,6 +13,7 @@ from metabo.seeding import generator
 from metabo.tasks import TaskFamily, family
 from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
+from metabo.version import __version__
 
 
 def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict[str, object]:
@@ -47,7 +48,7 @@ def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict
             "seconds": round(progress.seconds, 1),
             "device": _device_name(config.device),
             "torch": torch.__version__,
-            "metabo": _version(),
+            "metabo": __version__,
         },
         "validation": {
             "tasks": config.validation_tasks,
@@ -77,9 +78,3 @@ def _commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.strip() or None
-
-
-def _version() -> str:
-    from metabo import __version__
-
-    return __version__

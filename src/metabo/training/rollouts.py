@@ -16,8 +16,8 @@ from metabo.training.rewards import rewards
 def training_search(config: TrainConfig, dim: int, *, is_coarse: bool = False) -> Searcher:
     """The candidate set of training.
 
-    Every second iteration sees coarse clouds, as fine as the paper's local grids: an AF that only
-    ever met points next to the incumbent ranks those of a grid badly.
+    Every second iteration sees coarse clouds, as fine as the paper's local grids, so that an AF
+    also meets the points that the published search will show it.
     """
     if config.candidates == "scatter":
         # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
