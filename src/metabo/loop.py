@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from metabo.gp import Prior
 from metabo.metrics import simple_regret
 from metabo.policies import Policy, Proposal
 from metabo.seeding import Noise
@@ -36,8 +37,9 @@ def rollout(
     tasks: Tasks,
     family: TaskFamily,
     *,
-    seed: int,
+    seed: int | Int[Tensor, ""],
     budget: int | None = None,
+    prior: Prior | None = None,
     episodes: Int[Tensor, " E"] | None = None,
     on_step: Callable[[int, Proposal], None] | None = None,
 ) -> Episodes:
@@ -47,8 +49,9 @@ def rollout(
         policy: Decides the queries.
         tasks: The objectives; their device is where everything happens.
         family: Gives the GP prior, the noise of observations and the budget.
-        seed: Of the random numbers inside the episodes.
+        seed: Of the random numbers inside the episodes, or a tensor (see `Noise.at`).
         budget: Evaluations per episode; the family's own if None.
+        prior: GP hyperparameters, for all episodes or each; the family's own if None.
         episodes: Numbers by which episodes draw their random numbers; 0, 1, ... if None. An
             episode run alone under its number repeats what it did among others.
         on_step: Called after each step with the number of steps done and what was proposed.
@@ -57,7 +60,7 @@ def rollout(
     device, n = optimum.device, optimum.shape[0]
     budget = family.budget if budget is None else budget
     numbers = torch.arange(n, device=device) if episodes is None else episodes.to(device)
-    state = BOState.start(family.prior.to(device), episodes=n, budget=budget)
+    state = BOState.start((prior or family.prior).to(device), episodes=n, budget=budget)
     values = []
     for step in range(budget):
         noise = Noise.at(seed, episodes=numbers, step=step)

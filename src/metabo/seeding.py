@@ -21,6 +21,11 @@ from metabo.shapes import Float, Int
 _GOLDEN = -7046029254386353131
 
 
+def episodes_key(seed: int) -> int:
+    """What all draws inside the episodes of a seed are a function of."""
+    return _digest(f"episodes/{seed}")
+
+
 def generator(seed: int, stream: str) -> torch.Generator:
     """A CPU generator for one named stream of a seed: streams never share draws."""
     return torch.Generator().manual_seed(_digest(f"{stream}/{seed}"))
@@ -34,9 +39,14 @@ class Noise:
     """What the draws are a function of: a hash of (seed, episode, step, stream)."""
 
     @classmethod
-    def at(cls, seed: int, *, episodes: Int[Tensor, " E"], step: int | Tensor) -> "Noise":
-        """The draws of one step, for the episodes with these numbers."""
-        run = _mix(episodes * _GOLDEN + _digest(f"episodes/{seed}"))
+    def at(
+        cls, seed: int | Int[Tensor, ""], *, episodes: Int[Tensor, " E"], step: int | Tensor
+    ) -> "Noise":
+        """The draws of one step, for the episodes with these numbers.
+
+        A captured graph needs its seed in a tensor, which then holds `episodes_key(seed)`.
+        """
+        run = _mix(episodes * _GOLDEN + (episodes_key(seed) if isinstance(seed, int) else seed))
         # As a tensor its product wraps around; `full` makes it on the device, in a graph too.
         count = torch.full((), step, device=episodes.device) if isinstance(step, int) else step
         return cls(_mix(run + (count + 1) * _GOLDEN))

@@ -14,6 +14,9 @@ from metabo.state import Belief
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
 
+_CACHED = {"cpu": 2**20, "cuda": 2**24}
+"""Numbers of a hidden layer that stay in the cache of a device between two layers."""
+
 
 @dataclass(frozen=True)
 class Architecture:
@@ -85,7 +88,16 @@ class NeuralAF(nn.Module):
 
     def score(self, features: Float[Tensor, "*n F"]) -> Float[Tensor, "*n"]:
         """The AF's values, from features."""
-        return self.network(features)[..., 0]
+        if torch.is_grad_enabled():
+            return self.network(features)[..., 0]
+        rows = features.flatten(0, -2)
+        parts = [self.network(part)[..., 0] for part in rows.split(self.rows_at_once(rows.device))]
+        return torch.cat(parts).unflatten(0, features.shape[:-1])
+
+    def rows_at_once(self, device: torch.device, points: int = 1) -> int:
+        """How many rows of so many points to score in one go, for their layers to stay cached."""
+        numbers = _CACHED[device.type] // max(self.architecture.hidden)
+        return max(1, numbers // points)
 
     def forward(self, belief: Belief) -> Float[Tensor, "E N"]:
         """Score every point, in float64 for whoever compares."""

@@ -39,7 +39,7 @@ def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict
             "noise_variance": prior.noise_variance.tolist(),
             "jitter": prior.jitter,
         },
-        "budget": [budget, budget],
+        "budget": [config.least_budget or budget, budget],
         "training": {
             "config": config.record(),
             "iterations": progress.iteration,

@@ -47,6 +47,8 @@ class TrainConfig:
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
     budget: int | None = None
     """Evaluations in an episode; the family's own if None."""
+    least_budget: int | None = None
+    """With it given, each batch draws its budget from here up to `budget`."""
     reward: Literal["log", "linear"] = "log"
     """-log10 R or -R."""
     reward_floor: float = 1e-20
@@ -63,11 +65,14 @@ class TrainConfig:
     value_coefficient: float = 1.0
     entropy_coefficient: float = 0.01
     max_gradient_norm: float | None = None
-    precision: Literal["fp32", "tf32"] = "fp32"
+    precision: Literal["fp32", "tf32", "bf16"] = "fp32"
+    """Of the networks' matrix products in training; the GP is float64 always."""
 
     validate_every: int = 20
     validation_tasks: int = 64
     checkpoint_every: int = 20
+    patience: int | None = None
+    """Stop after so many validations without a better score."""
 
     def __post_init__(self) -> None:
         """Check what no other part checks."""
@@ -87,8 +92,10 @@ class TrainConfig:
                 f"`gamma` and `gae_lambda` must lie in [0, 1], but got {self.gamma} and "
                 f"{self.gae_lambda}."
             )
-        if self.n_global is not None and self.n_global < 1:
-            raise OptionError(f"`n_global` must be at least 1, but got {self.n_global}.")
+        for name in ("n_global", "budget", "least_budget", "patience"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise OptionError(f"`{name}` must be at least 1, but got {value}.")
         if "sources" in parse(self.family)[1]:
             raise OptionError(
                 f"Give the number of source tasks as `--sources M`, not in `{self.family}`: "

@@ -12,7 +12,7 @@ S are the steps of all episodes of an iteration, flattened. The number of candid
 between steps (clouds appear after the first), so batches are padded with logits of minus infinity.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -38,15 +38,8 @@ class Batch:
     target: Float[Tensor, " S"]
 
 
-@dataclass(frozen=True)
-class Losses:
-    """What an update minimized, averaged over its minibatches."""
-
-    policy: float
-    value: float
-    entropy: float
-    clipped: float
-    """Share of choices whose probability had moved beyond the clip."""
+LOSS_PARTS = ("policy", "value", "entropy", "clipped")
+"""What `loss` reports; the last is the share of choices whose probability left the clip."""
 
 
 def advantages(
@@ -73,12 +66,14 @@ def log_probabilities(
 
 def loss(
     af: NeuralAF, critic: Critic, batch: Batch, rows: Int[Tensor, " s"], config: TrainConfig
-) -> tuple[Tensor, Tensor]:
-    """The clipped objective with value and entropy terms on some rows, and its four parts."""
+) -> tuple[Tensor, Float[Tensor, "4"]]:
+    """The clipped objective with value and entropy terms on some rows, and what it is made of.
+
+    All are means over the rows, so those of a minibatch are the means of its parts'.
+    """
     log_all = log_probabilities(af, batch.features[rows], batch.exists[rows])
     log_new = log_all.gather(1, batch.index[rows][:, None])[:, 0]
     advantage = batch.advantage[rows]
-    advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
 
     ratio = (log_new - batch.log_old[rows]).exp()
     bounded = ratio.clamp(1 - config.clip, 1 + config.clip)
@@ -95,21 +90,41 @@ def update(
     critic: Critic,
     optimizer: torch.optim.Optimizer,
     batch: Batch,
+    order: Int[Tensor, "epochs S"],
     config: TrainConfig,
-    generator: torch.Generator,
-) -> Losses:
-    """Several epochs of minibatch steps on one iteration's batch."""
-    n, device = len(batch.index), batch.index.device
-    parts = []
+) -> Float[Tensor, "4"]:
+    """Several epochs of minibatch steps on one iteration's batch; give the parts of the loss.
+
+    Each row of `order` is a permutation of the steps, cut into minibatches.
+    """
+    seen = []
     parameters = [*af.parameters(), *critic.parameters()]
-    for _ in range(config.epochs):
-        order = torch.randperm(n, generator=generator).to(device)
-        for rows in order.tensor_split(config.minibatches):
-            total, seen = loss(af, critic, batch, rows, config)
+    for epoch in order:
+        for rows in epoch.tensor_split(config.minibatches):
             optimizer.zero_grad(set_to_none=True)
-            total.backward()
+            seen.append(_add_gradients(af, critic, _normalized(batch, rows), rows, config))
             if config.max_gradient_norm is not None:
                 nn.utils.clip_grad_norm_(parameters, config.max_gradient_norm)
             optimizer.step()
-            parts.append(seen)
-    return Losses(*torch.stack(parts).mean(0).tolist())
+    return torch.stack(seen).mean(0)
+
+
+def _normalized(batch: Batch, rows: Tensor) -> Batch:
+    """The batch with the advantages of a minibatch brought to mean 0 and deviation 1."""
+    advantage = batch.advantage[rows]
+    advantage = (batch.advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
+    return replace(batch, advantage=advantage)
+
+
+def _add_gradients(
+    af: NeuralAF, critic: Critic, batch: Batch, rows: Tensor, config: TrainConfig
+) -> Tensor:
+    """Add up the gradients of a minibatch, in parts of a size that the device likes."""
+    size = af.rows_at_once(rows.device, batch.features.shape[1])
+    seen = []
+    for part in rows.split(size):
+        share = len(part) / len(rows)
+        total, parts = loss(af, critic, batch, part, config)
+        (share * total).backward()
+        seen.append(share * parts)
+    return torch.stack(seen).sum(0)

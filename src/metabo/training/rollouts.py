@@ -4,8 +4,10 @@ import torch
 from torch import Tensor
 
 from metabo.acquisition import NeuralAF
+from metabo.gp import Prior
 from metabo.loop import Episodes, rollout
 from metabo.policies import HierarchicalGrid, Proposal, Sample, Scatter, Searcher
+from metabo.shapes import Int
 from metabo.tasks import TaskFamily, Tasks
 from metabo.training.config import TrainConfig
 from metabo.training.critic import Critic
@@ -37,7 +39,8 @@ def collect(
     config: TrainConfig,
     *,
     budget: int,
-    seed: int,
+    seed: int | Int[Tensor, ""],
+    prior: Prior | None = None,
     is_coarse: bool = False,
 ) -> tuple[Batch, Episodes]:
     """Roll the sampled policy out on the tasks."""
@@ -54,7 +57,9 @@ def collect(
         log_old.append(proposal.log_probability)
 
     policy = Sample(af, training_search(config, family.domain.dim, is_coarse=is_coarse))
-    episodes = rollout(policy, tasks, family, seed=seed, budget=budget, on_step=record)
+    episodes = rollout(
+        policy, tasks, family, seed=seed, budget=budget, prior=prior, on_step=record
+    )
     earned = rewards(episodes.regret, config.reward, config.reward_floor).float()
     step = torch.arange(budget, device=earned.device).expand(len(earned), -1)
     values = critic(step, budget)

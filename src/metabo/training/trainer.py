@@ -8,7 +8,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 
 import torch
@@ -17,16 +17,19 @@ from torch import Tensor, nn
 from metabo.acquisition import NeuralAF
 from metabo.devices import require_device
 from metabo.errors import DataError, MetaBOError, OptionError
-from metabo.loop import rollout
+from metabo.loop import Episodes, rollout
 from metabo.policies import Maximize
 from metabo.pretrained import save
-from metabo.seeding import generator
+from metabo.seeding import episodes_key, generator
+from metabo.shapes import Float, Int
+from metabo.tasks import Tasks
 from metabo.tasks import family as family_of
 from metabo.training.card import training_card
 from metabo.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from metabo.training.config import TrainConfig
 from metabo.training.critic import Critic
-from metabo.training.ppo import update
+from metabo.training.graphs import Replayed
+from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
 from metabo.training.rollouts import collect, training_search
 
@@ -63,15 +66,18 @@ class Trainer:
     def __init__(self, config: TrainConfig, out: Path, *, resume: bool = False) -> None:
         require_device(config.device)
         self.config, self.out = config, out
-        self.family = family_of(config.family)
+        self.whole_family = family_of(config.family)
+        self.family = self.whole_family
         if config.sources is not None:
             self.family = family_of(config.family, sources=config.sources)
-        self.budget = config.budget or self.family.budget
+        self.prior = self.family.prior.to(config.device)
+        self.budgets = _budgets(config, self.family.budget)
         weights = generator(config.seed, "weights")
         self.af = NeuralAF(config.architecture(self.family.domain.dim), weights)
-        self.networks = nn.ModuleDict({"af": self.af, "critic": Critic(config, weights)})
+        self.critic = Critic(config, weights)
+        self.networks = nn.ModuleDict({"af": self.af, "critic": self.critic})
         self.networks.to(config.device)
-        self.optimizer = torch.optim.Adam(self.networks.parameters(), lr=config.learning_rate)
+        self.optimizer = _adam(self.networks, config)
         self.progress = Progress()
         self.best: dict[str, Tensor] = {k: v.clone() for k, v in self.af.state_dict().items()}
         checkpoint = out / "checkpoint.safetensors"
@@ -82,6 +88,11 @@ class Trainer:
         elif checkpoint.exists():
             raise DataError(f"`{out}` holds a training run. Give `--resume`, or another `--out`.")
         self._forget_lines_after(self.progress.iteration)
+        if config.device.startswith("cuda") and is_dataclass(self._validation_tasks()):
+            state = [*self.networks.parameters(), *_moments(self.optimizer)]
+            self._collect = Replayed(self._collect)  # type: ignore[method-assign]
+            self._update = Replayed(self._update, state)  # type: ignore[method-assign]
+            self._try = Replayed(self._try)  # type: ignore[method-assign]
 
     def run(
         self, *, seconds: float | None = None, on_event: Callable[[Event], None] | None = None
@@ -96,12 +107,13 @@ class Trainer:
             torch.set_float32_matmul_precision("high")
         before, start = self.progress.seconds, time.perf_counter()
         with (self.out / "log.jsonl").open("a") as log:
-            while self.progress.iteration < config.iterations:
+            while self.progress.iteration < config.iterations and not self._is_stalled():
                 event = self._iterate(before + time.perf_counter() - start)
                 log.write(json.dumps(asdict(event)) + "\n")
                 log.flush()
                 self.progress.seconds = before + time.perf_counter() - start
-                is_over = seconds is not None and time.perf_counter() - start >= seconds
+                is_late = seconds is not None and time.perf_counter() - start >= seconds
+                is_over = is_late or self._is_stalled()
                 is_due = self.progress.iteration % config.checkpoint_every == 0
                 if is_due or is_over or self.progress.iteration == config.iterations:
                     self._checkpoint()
@@ -117,52 +129,80 @@ class Trainer:
         started = time.perf_counter()
         rate = self._learning_rate(number)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"].fill_(rate)
+        budget = self._budget(number)
         drawn = self.family.sample(
             config.episodes, generator(config.seed, f"training tasks/{number}")
         )
-        batch, episodes = collect(
-            self.af,
-            self.networks["critic"],  # type: ignore[arg-type]
+        batch, episodes = self._collect(
             drawn.to(config.device),
-            self.family,
-            config,
-            budget=self.budget,
-            seed=_mix(config.seed, number),
+            _key(_mix(config.seed, number)),
+            budget,
             is_coarse=number % 2 == 1,
         )
-        losses = update(
-            self.af,
-            self.networks["critic"],  # type: ignore[arg-type]
-            self.optimizer,
-            batch,
-            config,
-            generator(config.seed, f"minibatches/{number}"),
-        )
-        if not math.isfinite(losses.policy + losses.value):
-            raise TrainingError(
-                f"Training diverged in iteration {number + 1}: the loss is not finite. The last "
-                f"good state is in `{self.out / 'checkpoint.safetensors'}`. Try a lower "
-                "`learning_rate` or set `max_gradient_norm`."
-            )
+        earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
+        regret = episodes.regret[:, -1].median()
+        losses = self._update(batch, self._minibatch_order(number, config.episodes * budget))
+        seen = dict(zip(LOSS_PARTS, losses.tolist(), strict=True))
+        if not math.isfinite(seen["policy"] + seen["value"]):
+            raise TrainingError(self._divergence(number + 1))
         self.progress.iteration = number + 1
         score = self._validate() if self._is_validation_due() else None
-        earned = rewards(episodes.regret, config.reward, config.reward_floor)
         took = time.perf_counter() - started
         return Event(
             iteration=number + 1,
             iterations=config.iterations,
-            reward=earned.mean().item(),
-            regret=episodes.regret[:, -1].median().item(),
-            entropy=losses.entropy,
-            value_loss=losses.value,
-            clipped=losses.clipped,
+            reward=earned.item(),
+            regret=regret.item(),
+            entropy=seen["entropy"],
+            value_loss=seen["value"],
+            clipped=seen["clipped"],
             learning_rate=rate,
-            steps_per_second=config.episodes * self.budget / took,
+            steps_per_second=config.episodes * budget / took,
             seconds=elapsed + took,
             score=score,
             best_score=self.progress.best_score if score is not None else None,
         )
+
+    def _collect(
+        self, tasks: Tasks, key: Int[Tensor, ""], budget: int, *, is_coarse: bool
+    ) -> tuple[Batch, Episodes]:
+        """Roll the sampled policy out: the first half of an iteration."""
+        with _autocast(self.config):
+            return collect(
+                self.af,
+                self.critic,
+                tasks,
+                self.family,
+                self.config,
+                budget=budget,
+                seed=key,
+                prior=self.prior,
+                is_coarse=is_coarse,
+            )
+
+    def _update(self, batch: Batch, order: Int[Tensor, "epochs S"]) -> Float[Tensor, "4"]:
+        """Learn from what was collected: the second half."""
+        with _autocast(self.config):
+            return update(self.af, self.critic, self.optimizer, batch, order, self.config)
+
+    def _try(self, tasks: Tasks, key: Int[Tensor, ""]) -> Float[Tensor, "E T"]:
+        """The regret of the AF's best candidates."""
+        policy = Maximize(self.af, training_search(self.config, self.family.domain.dim))
+        budget = self.budgets[-1]
+        return rollout(
+            policy, tasks, self.family, seed=key, budget=budget, prior=self.prior
+        ).regret
+
+    def _minibatch_order(self, number: int, steps: int) -> Int[Tensor, "epochs S"]:
+        source = generator(self.config.seed, f"minibatches/{number}")
+        orders = [torch.randperm(steps, generator=source) for _ in range(self.config.epochs)]
+        return torch.stack(orders).to(self.config.device)
+
+    def _budget(self, number: int) -> int:
+        """The evaluations that every episode of an iteration gets."""
+        source = generator(self.config.seed, f"budget/{number}")
+        return self.budgets[int(torch.randint(len(self.budgets), (), generator=source))]
 
     def _learning_rate(self, number: int) -> float:
         config = self.config
@@ -175,21 +215,36 @@ class Trainer:
         number = self.progress.iteration
         return number % self.config.validate_every == 0 or number == self.config.iterations
 
+    def _validation_tasks(self) -> Tasks:
+        """Tasks of the whole family, not only the sources."""
+        return self.whole_family.sample(
+            self.config.validation_tasks, generator(self.config.seed, "validation tasks")
+        )
+
     def _validate(self) -> float:
         """Score the AF on tasks of its own, and keep its weights if it never did better."""
         config = self.config
-        whole = family_of(config.family)  # not only the sources
-        drawn = whole.sample(config.validation_tasks, generator(config.seed, "validation tasks"))
-        policy = Maximize(self.af, training_search(config, whole.domain.dim))
-        episodes = rollout(
-            policy, drawn.to(config.device), self.family, seed=config.seed, budget=self.budget
-        )
-        score = rewards(episodes.regret, config.reward, config.reward_floor).mean().item()
+        regret = self._try(self._validation_tasks().to(config.device), _key(config.seed))
+        score = rewards(regret, config.reward, config.reward_floor).mean().item()
         if self.progress.best_score is None or score > self.progress.best_score:
             self.progress.best_score = score
             self.progress.best_iteration = self.progress.iteration
             self.best = {k: v.clone() for k, v in self.af.state_dict().items()}
         return score
+
+    def _is_stalled(self) -> bool:
+        """Whether validation has not got better for as long as patience allows."""
+        patience = self.config.patience
+        since = self.progress.iteration - self.progress.best_iteration
+        return patience is not None and since >= patience * self.config.validate_every
+
+    def _divergence(self, iteration: int) -> str:
+        checkpoint = self.out / "checkpoint.safetensors"
+        kept = f"The last good state is in `{checkpoint}`. " if checkpoint.exists() else ""
+        return (
+            f"Training diverged in iteration {iteration}: the loss is not finite. {kept}Try a "
+            "lower `learning_rate` or set `max_gradient_norm`."
+        )
 
     def _checkpoint(self) -> None:
         save_checkpoint(
@@ -218,6 +273,52 @@ class Trainer:
             lines = [line for line in path.read_text().splitlines() if line.endswith("}")]
             kept = [line for line in lines if json.loads(line)["iteration"] <= iteration]
             path.write_text("".join(f"{line}\n" for line in kept))
+
+
+def _budgets(config: TrainConfig, usual: int) -> range:
+    """The budgets that batches are drawn from; validation takes the largest."""
+    most = config.budget or usual
+    least = config.least_budget or most
+    if least > most:
+        raise OptionError(f"`least_budget` must be at most the budget, {most}, but got {least}.")
+    if config.minibatches > config.episodes * least:
+        raise OptionError(
+            f"`minibatches` must be at most the steps of a batch, {config.episodes * least}, but "
+            f"got {config.minibatches}."
+        )
+    return range(least, most + 1)
+
+
+def _adam(networks: nn.Module, config: TrainConfig) -> torch.optim.Adam:
+    """Adam with its moments in place and its rate in a tensor, as a recorded update needs both."""
+    rate = torch.tensor(config.learning_rate, device=config.device)
+    is_cuda = config.device.startswith("cuda")
+    adam = torch.optim.Adam(networks.parameters(), lr=rate, fused=True, capturable=is_cuda)
+    for parameter in networks.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    adam.step()  # moves nothing: the gradients are zero
+    for state in adam.state.values():
+        state["step"].zero_()
+    adam.zero_grad()
+    return adam
+
+
+def _moments(optimizer: torch.optim.Optimizer) -> list[Tensor]:
+    return [value for state in optimizer.state.values() for value in state.values()]
+
+
+def _autocast(config: TrainConfig) -> torch.autocast:
+    """The networks in bf16 if asked for; autocasting leaves float64, and so the GP, alone."""
+    return torch.autocast(
+        torch.device(config.device).type,
+        torch.bfloat16,
+        enabled=config.precision == "bf16",
+        cache_enabled=False,  # casts must happen inside a recorded graph
+    )
+
+
+def _key(seed: int) -> Int[Tensor, ""]:
+    return torch.tensor(episodes_key(seed))
 
 
 def _mix(seed: int, number: int) -> int:

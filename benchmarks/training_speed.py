@@ -1,0 +1,104 @@
+"""Time the iterations of training: rollout and update apart, by preset and precision.
+
+Prints one JSON line per setting: milliseconds of a rollout and of an update (medians), the share
+of it that a recorded CUDA graph saves over running eagerly, steps per second, and the peak memory.
+
+    python benchmarks/training_speed.py [--device cuda] [--families branin] [--presets paper,default]
+"""
+
+import argparse
+import json
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from metabo.training import Trainer, preset
+from metabo.training.graphs import Replayed
+
+
+def measure(trainer: Trainer, repeats: int) -> tuple[float, float]:
+    """Median seconds of a rollout and of an update."""
+    device = torch.device(trainer.config.device)
+    wait = torch.cuda.synchronize if device.type == "cuda" else (lambda: None)
+    tasks = trainer.family.sample(trainer.config.episodes, torch.Generator().manual_seed(0))
+    tasks, key, budget = tasks.to(device), torch.tensor(1), trainer.budgets[-1]
+    order = trainer._minibatch_order(0, trainer.config.episodes * budget)
+    seconds = []
+    for number in range(repeats + 1):
+        wait()
+        start = time.perf_counter()
+        batch, _ = trainer._collect(tasks, key, budget, is_coarse=False)
+        wait()
+        middle = time.perf_counter()
+        trainer._update(batch, order)
+        wait()
+        if number:  # the first sets up
+            seconds.append((middle - start, time.perf_counter() - middle))
+    rollouts, updates = torch.tensor(seconds, dtype=torch.float64).median(0).values.tolist()
+    return rollouts, updates
+
+
+def main() -> None:
+    """Time every setting."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--families", default="branin")
+    parser.add_argument("--presets", default="paper,default")
+    parser.add_argument("--precisions", default="fp32,tf32,bf16")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--eager", action="store_true", help="also without CUDA graphs")
+    parser.add_argument("--n-global", type=int, help="points of the global grid")
+    given = parser.parse_args()
+    for family in given.families.split(","):
+        for name in given.presets.split(","):
+            for precision in given.precisions.split(","):
+                changes = {"device": given.device, "precision": precision}
+                if given.n_global:
+                    changes["n_global"] = given.n_global
+                config = preset(name, family, **changes)
+                high = "high" if precision == "tf32" else "highest"
+                torch.set_float32_matmul_precision(high)
+                trainer = Trainer(config, Path(tempfile.mkdtemp()) / "run")
+                report(trainer, given.repeats, is_eager=False)
+                if given.eager and isinstance(trainer._collect, Replayed):
+                    trainer._collect = trainer._collect.function
+                    trainer._update = trainer._update.function
+                    report(trainer, given.repeats, is_eager=True)
+
+
+def report(trainer: Trainer, repeats: int, *, is_eager: bool) -> None:
+    """Measure and print one line."""
+    config = trainer.config
+    on_cuda = config.device.startswith("cuda")
+    if on_cuda:
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+    rollouts, updates = measure(trainer, repeats)
+    peak = (
+        torch.cuda.max_memory_reserved()
+        if on_cuda
+        else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    )
+    steps = config.episodes * trainer.budgets[-1]
+    line = {
+        "name": "training_speed",
+        "family": config.family,
+        "precision": config.precision,
+        "width": config.hidden[0],
+        "episodes": config.episodes,
+        "is_eager": is_eager or not on_cuda,
+        "rollout_ms": round(1e3 * rollouts, 1),
+        "update_ms": round(1e3 * updates, 1),
+        "steps_per_second": round(steps / (rollouts + updates), 1),
+        "peak_gb": round(peak / 1e9, 2),
+        "device": torch.cuda.get_device_name() if on_cuda else "CPU",
+        "threads": torch.get_num_threads(),
+    }
+    print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()

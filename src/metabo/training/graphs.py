@@ -1,0 +1,102 @@
+"""CUDA graphs: a function of tensors is recorded once and then replayed as one launch.
+
+A rollout is thousands of small kernels, and starting them one by one from Python takes ten times
+as long as running them. Nothing in such a function may look at a value on the device, and it must
+change nothing but tensors that are named as its state.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import torch
+from torch import Tensor
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Replayed(Generic[P, R]):
+    """A function that is recorded at its first call with arguments of a new form.
+
+    Arguments are trees: tensors, dataclasses and tuples of trees, and plain values. Calls whose
+    tensors have the same shapes and whose plain values are equal have the same form; tensors may
+    come from any device. What a call returns is overwritten by the next call of any form.
+    """
+
+    def __init__(self, function: Callable[P, R], state: Sequence[Tensor] = ()) -> None:
+        self.function = function
+        self.state = state
+        """Tensors that the function changes: a call counts once, for all the trial runs."""
+        self._recordings: dict[object, _Recording[R]] = {}
+        self._pool = torch.cuda.graph_pool_handle()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function on these arguments."""
+        given = (args, tuple(kwargs.items()))
+        form = _form(given)
+        if form not in self._recordings:
+            self._recordings[form] = self._record(_on_device(given))
+        recording = self._recordings[form]
+        for mine, theirs in zip(recording.inputs, _tensors(given), strict=True):
+            mine.copy_(theirs)
+        recording.graph.replay()
+        return recording.result
+
+    def _record(self, given: Any) -> "_Recording[R]":
+        args, kwargs = given[0], dict(given[1])
+        before = [tensor.detach().clone() for tensor in self.state]
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):  # a trial run: libraries set themselves up, caches fill
+            self.function(*args, **kwargs)
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool):
+            result = self.function(*args, **kwargs)
+        with torch.no_grad():
+            for tensor, value in zip(self.state, before, strict=True):
+                tensor.copy_(value)
+        return _Recording(graph, list(_tensors(given)), result)
+
+
+@dataclass(frozen=True)
+class _Recording(Generic[R]):
+    graph: torch.cuda.CUDAGraph
+    inputs: list[Tensor]
+    result: R
+
+
+def _tensors(tree: Any) -> Iterator[Tensor]:
+    """The tensors of a tree, in order."""
+    if isinstance(tree, Tensor):
+        yield tree
+    elif isinstance(tree, tuple):
+        for part in tree:
+            yield from _tensors(part)
+    elif is_dataclass(tree):
+        for field in fields(tree):
+            yield from _tensors(getattr(tree, field.name))
+
+
+def _form(tree: Any) -> object:
+    """All of a tree but the values of its tensors, to compare and hash."""
+    if isinstance(tree, Tensor):
+        return tree.shape, tree.dtype
+    if isinstance(tree, tuple):
+        return tuple(_form(part) for part in tree)
+    if is_dataclass(tree):
+        return type(tree), tuple(_form(getattr(tree, field.name)) for field in fields(tree))
+    return tree
+
+
+def _on_device(tree: Any) -> Any:
+    """A copy of a tree with its tensors on the current device."""
+    if isinstance(tree, Tensor):
+        return tree.detach().to("cuda", copy=True)
+    if isinstance(tree, tuple):
+        return tuple(_on_device(part) for part in tree)
+    if is_dataclass(tree) and not isinstance(tree, type):
+        changes = {field.name: _on_device(getattr(tree, field.name)) for field in fields(tree)}
+        return replace(tree, **changes)
+    return tree
