@@ -3,7 +3,7 @@
 Prints one JSON line per setting: milliseconds of a rollout and of an update (medians), the share
 of it that a recorded CUDA graph saves over running eagerly, steps per second, and the peak memory.
 
-    python benchmarks/training_speed.py [--device cuda] [--families branin] [--presets paper,default]
+    python benchmarks/training_speed.py [--device cuda] [--families branin] [--presets paper]
 """
 
 import argparse
@@ -16,7 +16,6 @@ from pathlib import Path
 import torch
 
 from metabo.training import Trainer, preset
-from metabo.training.graphs import Replayed
 
 
 def measure(trainer: Trainer, repeats: int) -> tuple[float, float]:
@@ -30,10 +29,10 @@ def measure(trainer: Trainer, repeats: int) -> tuple[float, float]:
     for number in range(repeats + 1):
         wait()
         start = time.perf_counter()
-        batch, _ = trainer._collect(tasks, key, budget, is_coarse=False)
+        batch, _ = trainer.collect(tasks, key, budget, is_coarse=False)
         wait()
         middle = time.perf_counter()
-        trainer._update(batch, order)
+        trainer.update(batch, order)
         wait()
         if number:  # the first sets up
             seconds.append((middle - start, time.perf_counter() - middle))
@@ -61,12 +60,10 @@ def main() -> None:
                 config = preset(name, family, **changes)
                 high = "high" if precision == "tf32" else "highest"
                 torch.set_float32_matmul_precision(high)
-                trainer = Trainer(config, Path(tempfile.mkdtemp()) / "run")
-                report(trainer, given.repeats, is_eager=False)
-                if given.eager and isinstance(trainer._collect, Replayed):
-                    trainer._collect = trainer._collect.function
-                    trainer._update = trainer._update.function
-                    report(trainer, given.repeats, is_eager=True)
+                for is_eager in (False, True) if given.eager else (False,):
+                    folder = Path(tempfile.mkdtemp()) / "run"
+                    trainer = Trainer(config, folder, record=not is_eager)
+                    report(trainer, given.repeats, is_eager=is_eager)
 
 
 def report(trainer: Trainer, repeats: int, *, is_eager: bool) -> None:

@@ -149,6 +149,40 @@ def test_sources_are_fixed_and_validation_tasks_are_others(tmp_path):
     assert len(drawn.unique(dim=0)) == 3
 
 
+def test_budgets_are_drawn_per_batch_between_their_bounds(tmp_path):
+    trainer = Trainer(tiny(least_budget=2), tmp_path)
+    drawn = [trainer._budget(number) for number in range(60)]
+    assert set(drawn) == {2, 3, 4}
+    path = trainer.run()
+    assert load(path).card["budget"] == [2, 4]
+    with pytest.raises(OptionError, match="`least_budget` must be at most the budget, 4, but got"):
+        Trainer(tiny(least_budget=5), tmp_path / "other")
+
+
+def test_with_patience_a_run_stops_when_validation_stalls(tmp_path):
+    rates = {"learning_rate": 1e-30, "final_learning_rate": 1e-30}  # nothing ever gets better
+    config = tiny(**rates, iterations=50, validate_every=1, patience=3)
+    trainer = Trainer(config, tmp_path)
+    trainer.run()
+    assert (trainer.progress.best_iteration, trainer.progress.iteration) == (1, 4)
+    again = Trainer(config, tmp_path, resume=True)
+    again.run()
+    assert again.progress.iteration == 4
+
+
+def test_training_in_bf16_learns_other_weights_of_the_same_kind(tmp_path):
+    Trainer(tiny(), tmp_path / "fp32").run()
+    Trainer(tiny(precision="bf16"), tmp_path / "bf16").run()
+    a, b = weights(tmp_path / "fp32"), weights(tmp_path / "bf16")
+    assert not same(a, b)
+    assert all(b[name].dtype == a[name].dtype and b[name].isfinite().all() for name in a)
+
+
+def test_more_minibatches_than_steps_are_refused(tmp_path):
+    with pytest.raises(OptionError, match=r"`minibatches` must be at most .* 32, but got 33"):
+        Trainer(tiny(minibatches=33), tmp_path)
+
+
 @pytest.mark.slow
 def test_branin_is_learned_from_scratch_in_seconds(tmp_path):
     changes = {"hidden": (32, 32), "iterations": 30, "validate_every": 30, "learning_rate": 4e-3}

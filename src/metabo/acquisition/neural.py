@@ -1,6 +1,5 @@
 """The neural acquisition function: an MLP that scores points one at a time."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,11 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from metabo.acquisition.features import FEATURES, columns, normalization, width
+from metabo.acquisition.perceptron import ACTIVATIONS, initialize, mlp, scores
 from metabo.errors import OptionError, ShapeError, unknown
 from metabo.shapes import Float
 from metabo.state import Belief
-
-ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
 
 _CACHED = {"cpu": 2**20, "cuda": 2**24}
 """Numbers of a hidden layer that stay in the cache of a device between two layers."""
@@ -59,6 +57,8 @@ class NeuralAF(nn.Module):
 
     shift: Tensor
     scale: Tensor
+    products: torch.dtype | None = None
+    """Precision of matrix products, if it is not that of the weights: bf16 in training."""
 
     def __init__(
         self, architecture: Architecture, generator: torch.Generator | None = None
@@ -88,10 +88,11 @@ class NeuralAF(nn.Module):
 
     def score(self, features: Float[Tensor, "*n F"]) -> Float[Tensor, "*n"]:
         """The AF's values, from features."""
-        if torch.is_grad_enabled():
-            return self.network(features)[..., 0]
         rows = features.flatten(0, -2)
-        parts = [self.network(part)[..., 0] for part in rows.split(self.rows_at_once(rows.device))]
+        # Gradients need all layers at once anyway.
+        size = len(rows) if torch.is_grad_enabled() else self.rows_at_once(rows.device)
+        dtype = self.products or rows.dtype
+        parts = [scores(self.network, part, dtype) for part in rows.split(max(1, size))]
         return torch.cat(parts).unflatten(0, features.shape[:-1])
 
     def rows_at_once(self, device: torch.device, points: int = 1) -> int:
@@ -102,29 +103,3 @@ class NeuralAF(nn.Module):
     def forward(self, belief: Belief) -> Float[Tensor, "E N"]:
         """Score every point, in float64 for whoever compares."""
         return self.score(self.features(belief)).to(belief.mean.dtype)
-
-
-def mlp(n_inputs: int, hidden: Sequence[int], activation: str) -> nn.Sequential:
-    """A perceptron with one output."""
-    layers: list[nn.Module] = []
-    for size in hidden:
-        layers += [nn.Linear(n_inputs, size), ACTIVATIONS[activation]()]
-        n_inputs = size
-    return nn.Sequential(*layers, nn.Linear(n_inputs, 1))
-
-
-@torch.no_grad()
-def initialize(
-    network: nn.Sequential,
-    init: Literal["paper", "orthogonal"],
-    generator: torch.Generator | None,
-) -> None:
-    """Draw the weights; biases are zero."""
-    linear = [layer for layer in network if isinstance(layer, nn.Linear)]
-    for layer in linear:
-        layer.bias.zero_()
-        if init == "paper":
-            layer.weight.normal_(0.0, 0.01, generator=generator)
-        else:
-            gain = 0.01 if layer is linear[-1] else 2**0.5
-            nn.init.orthogonal_(layer.weight, gain, generator=generator)

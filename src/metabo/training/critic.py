@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from metabo.acquisition.neural import initialize, mlp
+from metabo.acquisition.perceptron import initialize, mlp
 from metabo.shapes import Float, Int
 from metabo.training.config import TrainConfig
 

@@ -63,7 +63,10 @@ class Event:
 class Trainer:
     """One training run in one folder."""
 
-    def __init__(self, config: TrainConfig, out: Path, *, resume: bool = False) -> None:
+    def __init__(
+        self, config: TrainConfig, out: Path, *, resume: bool = False, record: bool = True
+    ) -> None:
+        """Start a run, or go on with the one in the folder; on CUDA, `record` graphs."""
         require_device(config.device)
         self.config, self.out = config, out
         self.whole_family = family_of(config.family)
@@ -74,6 +77,8 @@ class Trainer:
         self.budgets = _budgets(config, self.family.budget)
         weights = generator(config.seed, "weights")
         self.af = NeuralAF(config.architecture(self.family.domain.dim), weights)
+        if config.precision == "bf16":
+            self.af.products = torch.bfloat16
         self.critic = Critic(config, weights)
         self.networks = nn.ModuleDict({"af": self.af, "critic": self.critic})
         self.networks.to(config.device)
@@ -88,11 +93,13 @@ class Trainer:
         elif checkpoint.exists():
             raise DataError(f"`{out}` holds a training run. Give `--resume`, or another `--out`.")
         self._forget_lines_after(self.progress.iteration)
-        if config.device.startswith("cuda") and is_dataclass(self._validation_tasks()):
+        self.collect, self.update, self.attempt = self._collect, self._update, self._attempt
+        is_cuda = config.device.startswith("cuda")
+        if record and is_cuda and is_dataclass(self._validation_tasks()):
             state = [*self.networks.parameters(), *_moments(self.optimizer)]
-            self._collect = Replayed(self._collect)  # type: ignore[method-assign]
-            self._update = Replayed(self._update, state)  # type: ignore[method-assign]
-            self._try = Replayed(self._try)  # type: ignore[method-assign]
+            self.collect = Replayed(self._collect)
+            self.update = Replayed(self._update, state)
+            self.attempt = Replayed(self._attempt)
 
     def run(
         self, *, seconds: float | None = None, on_event: Callable[[Event], None] | None = None
@@ -134,7 +141,7 @@ class Trainer:
         drawn = self.family.sample(
             config.episodes, generator(config.seed, f"training tasks/{number}")
         )
-        batch, episodes = self._collect(
+        batch, episodes = self.collect(
             drawn.to(config.device),
             _key(_mix(config.seed, number)),
             budget,
@@ -142,7 +149,7 @@ class Trainer:
         )
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
-        losses = self._update(batch, self._minibatch_order(number, config.episodes * budget))
+        losses = self.update(batch, self._minibatch_order(number, config.episodes * budget))
         seen = dict(zip(LOSS_PARTS, losses.tolist(), strict=True))
         if not math.isfinite(seen["policy"] + seen["value"]):
             raise TrainingError(self._divergence(number + 1))
@@ -168,25 +175,23 @@ class Trainer:
         self, tasks: Tasks, key: Int[Tensor, ""], budget: int, *, is_coarse: bool
     ) -> tuple[Batch, Episodes]:
         """Roll the sampled policy out: the first half of an iteration."""
-        with _autocast(self.config):
-            return collect(
-                self.af,
-                self.critic,
-                tasks,
-                self.family,
-                self.config,
-                budget=budget,
-                seed=key,
-                prior=self.prior,
-                is_coarse=is_coarse,
-            )
+        return collect(
+            self.af,
+            self.critic,
+            tasks,
+            self.family,
+            self.config,
+            budget=budget,
+            seed=key,
+            prior=self.prior,
+            is_coarse=is_coarse,
+        )
 
     def _update(self, batch: Batch, order: Int[Tensor, "epochs S"]) -> Float[Tensor, "4"]:
         """Learn from what was collected: the second half."""
-        with _autocast(self.config):
-            return update(self.af, self.critic, self.optimizer, batch, order, self.config)
+        return update(self.af, self.critic, self.optimizer, batch, order, self.config)
 
-    def _try(self, tasks: Tasks, key: Int[Tensor, ""]) -> Float[Tensor, "E T"]:
+    def _attempt(self, tasks: Tasks, key: Int[Tensor, ""]) -> Float[Tensor, "E T"]:
         """The regret of the AF's best candidates."""
         policy = Maximize(self.af, training_search(self.config, self.family.domain.dim))
         budget = self.budgets[-1]
@@ -224,7 +229,7 @@ class Trainer:
     def _validate(self) -> float:
         """Score the AF on tasks of its own, and keep its weights if it never did better."""
         config = self.config
-        regret = self._try(self._validation_tasks().to(config.device), _key(config.seed))
+        regret = self.attempt(self._validation_tasks().to(config.device), _key(config.seed))
         score = rewards(regret, config.reward, config.reward_floor).mean().item()
         if self.progress.best_score is None or score > self.progress.best_score:
             self.progress.best_score = score
@@ -305,16 +310,6 @@ def _adam(networks: nn.Module, config: TrainConfig) -> torch.optim.Adam:
 
 def _moments(optimizer: torch.optim.Optimizer) -> list[Tensor]:
     return [value for state in optimizer.state.values() for value in state.values()]
-
-
-def _autocast(config: TrainConfig) -> torch.autocast:
-    """The networks in bf16 if asked for; autocasting leaves float64, and so the GP, alone."""
-    return torch.autocast(
-        torch.device(config.device).type,
-        torch.bfloat16,
-        enabled=config.precision == "bf16",
-        cache_enabled=False,  # casts must happen inside a recorded graph
-    )
 
 
 def _key(seed: int) -> Int[Tensor, ""]:

@@ -1,0 +1,95 @@
+"""A perceptron with one output, and a faster way through one with relu layers."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from metabo.shapes import Float
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
+
+
+def mlp(n_inputs: int, hidden: Sequence[int], activation: str) -> nn.Sequential:
+    """A perceptron with one output."""
+    layers: list[nn.Module] = []
+    for size in hidden:
+        layers += [nn.Linear(n_inputs, size), ACTIVATIONS[activation]()]
+        n_inputs = size
+    return nn.Sequential(*layers, nn.Linear(n_inputs, 1))
+
+
+@torch.no_grad()
+def initialize(
+    network: nn.Sequential,
+    init: Literal["paper", "orthogonal"],
+    generator: torch.Generator | None,
+) -> None:
+    """Draw the weights; biases are zero."""
+    linear = [layer for layer in network if isinstance(layer, nn.Linear)]
+    for layer in linear:
+        layer.bias.zero_()
+        if init == "paper":
+            layer.weight.normal_(0.0, 0.01, generator=generator)
+        else:
+            gain = 0.01 if layer is linear[-1] else 2**0.5
+            nn.init.orthogonal_(layer.weight, gain, generator=generator)
+
+
+def scores(
+    network: nn.Sequential, x: Float[Tensor, "n F"], dtype: torch.dtype
+) -> Float[Tensor, " n"]:
+    """The network's outputs, its matrix products in the given precision."""
+    if all(isinstance(layer, nn.Linear | nn.ReLU) for layer in network):
+        return _ReluPerceptron.apply(x, dtype, *network.parameters())
+    weight = next(network.parameters()).dtype
+    with torch.autocast(x.device.type, dtype, enabled=dtype != weight, cache_enabled=False):
+        return network(x)[..., 0].to(weight)
+
+
+class _ReluPerceptron(torch.autograd.Function):
+    """Linear layers with relu in between, as one node of the autograd graph.
+
+    Training is bound by memory here, so passes over it are saved: the relu is part of the matrix
+    product, and a bias's gradient is a matrix product too, which on a GPU takes a fraction of the
+    time of a sum over the rows.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dtype: torch.dtype, *parameters: Tensor) -> Tensor:
+        weights, biases = (
+            [p.to(dtype) for p in parameters[::2]],
+            [p.to(dtype) for p in parameters[1::2]],
+        )
+        inputs = [x.to(dtype)]
+        for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
+            # addmm followed by relu, in one kernel where there is one.
+            inputs.append(torch._addmm_activation(bias, inputs[-1], weight.mT))
+        ctx.save_for_backward(*weights, *inputs)
+        return torch.addmv(biases[-1], inputs[-1], weights[-1][0]).to(x.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_score: Tensor) -> tuple[Tensor | None, ...]:
+        saved = ctx.saved_tensors
+        weights, inputs = saved[: len(saved) // 2], saved[len(saved) // 2 :]
+        needs_x, _, *needs = ctx.needs_input_grad
+        given = d_score.dtype
+        d = d_score.to(inputs[0].dtype)[:, None]  # n 1
+        ones = torch.ones_like(d[:, 0])
+        gradients: list[Tensor | None] = []
+        for number in reversed(range(len(weights))):
+            d_weight = d.mT @ inputs[number] if needs[2 * number] else None
+            d_bias = d.mT @ ones if needs[2 * number + 1] else None
+            gradients = [_to(d_weight, given), _to(d_bias, given), *gradients]
+            if number or needs_x:
+                d = d @ weights[number]
+            if number:
+                d = torch.ops.aten.threshold_backward(d, inputs[number], 0.0)
+        return d.to(given) if needs_x else None, None, *gradients
+
+
+def _to(gradient: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    return None if gradient is None else gradient.to(dtype)

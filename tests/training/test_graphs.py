@@ -1,0 +1,59 @@
+from dataclasses import dataclass
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from metabo.training import Trainer, preset
+from metabo.training.graphs import Replayed
+
+pytestmark = pytest.mark.gpu
+
+
+@dataclass(frozen=True)
+class Pair:
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+def test_a_replayed_function_gives_what_the_function_gives(cuda):
+    total = torch.zeros((), device=cuda)
+
+    def scaled(pair, factor):
+        total.add_(1)
+        return pair.left * factor + pair.right
+
+    replayed = Replayed(scaled, [total])
+    for n in (3, 5, 3):
+        for factor in (2, 3):
+            pair = Pair(torch.rand(n), torch.rand(n))
+            result = replayed(pair, factor)
+            torch.testing.assert_close(result.cpu(), pair.left * factor + pair.right)
+    assert total.item() == 6
+
+
+def tiny(**changes):
+    options = {"episodes": 8, "iterations": 6, "n_global": 40, "validation_tasks": 4}
+    return preset("fast", "branin", device="cuda", validate_every=3, **options, **changes)
+
+
+def weights(folder):
+    return load_file(folder / "checkpoint.safetensors")
+
+
+def same(a, b):
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_recorded_training_is_eager_training(cuda, tmp_path):
+    Trainer(tiny(), tmp_path / "recorded").run()
+    Trainer(tiny(), tmp_path / "eager", record=False).run()
+    assert same(weights(tmp_path / "recorded"), weights(tmp_path / "eager"))
+
+
+def test_resumed_training_ends_with_the_same_bits(cuda, tmp_path):
+    config = tiny(budget=6, least_budget=4)
+    Trainer(config, tmp_path / "whole").run()
+    for number in range(6):
+        Trainer(config, tmp_path / "parts", resume=number > 0).run(seconds=0)
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "parts"))
