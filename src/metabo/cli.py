@@ -28,7 +28,7 @@ from metabo.options import declared_options
 from metabo.policies import SEARCHES, SearchName
 from metabo.pretrained import artifacts, read_card
 from metabo.tasks import FAMILIES, family
-from metabo.training import Event, train
+from metabo.training import Event, TensorBoard, read_settings, train
 
 app = typer.Typer(
     add_completion=False,
@@ -103,6 +103,11 @@ def train_(
         typer.Option(help="Folder of the run.", show_default="runs/train-FAMILY"),
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in the folder.")] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A field of TrainConfig; repeatable."),
+    ] = None,
+    tensorboard: Annotated[bool, typer.Option(help="Also log for TensorBoard.")] = False,
 ) -> None:
     """Meta-train an acquisition function; write af.safetensors, log.jsonl and curve.png."""
     from metabo.experiments.plots import plot_training  # matplotlib is slow to import
@@ -113,6 +118,8 @@ def train_(
     changes: dict[str, object] = {"device": device, "seed": seed}
     given = {"sources": sources, "iterations": iterations}
     changes |= {name: value for name, value in given.items() if value is not None}
+    changes |= read_settings(settings or [])
+    board = TensorBoard(folder / "tensorboard") if tensorboard else None
     progress = _progress("reward {task.fields[reward]:.3f}  validation {task.fields[best]}")
     bars: list[TaskID] = []
 
@@ -126,6 +133,8 @@ def train_(
             progress.update(bars[0], best=f"{event.best_score:.3f}")
         rate = f"{family_}, {event.steps_per_second:.0f} steps/s"
         progress.update(bars[0], completed=event.iteration, description=rate, reward=event.reward)
+        if board is not None:
+            board.add(event)
 
     try:
         path = train(

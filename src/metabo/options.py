@@ -46,7 +46,7 @@ def build(kind: str, builder: Callable[..., T], options: Mapping[str, object]) -
         if name not in declared:
             raise unknown(f"option of {kind}", name, declared)
     converted = {
-        name: _convert(value, declared[name].annotation, f"Option `{name}` of {kind}")
+        name: convert(value, declared[name].annotation, f"Option `{name}` of {kind}")
         for name, value in options.items()
     }
     return builder(**converted)
@@ -58,7 +58,7 @@ def declared_options(builder: Callable[..., object]) -> dict[str, inspect.Parame
     return {p.name: p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
-def _convert(value: object, annotation: object, what: str) -> object:
+def convert(value: object, annotation: object, what: str) -> object:
     """A value of the annotated type from text, or the value itself where it is of that type."""
     accepted = get_args(annotation)
     if get_origin(annotation) is Literal:
@@ -73,7 +73,7 @@ def _convert(value: object, annotation: object, what: str) -> object:
     form, read = _READERS[annotation]
     try:
         return read(value)
-    except (ValueError, TypeError, OverflowError):
+    except (ValueError, TypeError, OverflowError, KeyError):
         raise OptionError(f"{what} must be {form}, but got `{value}`.") from None
 
 
@@ -89,6 +89,21 @@ def _read_float(value: object) -> float:
     return float(value)
 
 
+def _read_bool(value: object) -> bool:
+    return {"true": True, "false": False, True: True, False: False}[value]
+
+
+def _read_names(value: object) -> tuple[str, ...]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple):
+        raise TypeError
+    return tuple(str(part).strip() for part in parts)
+
+
+def _read_ints(value: object) -> tuple[int, ...]:
+    return tuple(_read_int(part) for part in _read_names(value))
+
+
 def _read_range(value: object) -> Range:
     parts = value.split("..") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or len(parts) != 2:
@@ -99,5 +114,9 @@ def _read_range(value: object) -> Range:
 _READERS: dict[object, tuple[str, Callable[[object], object]]] = {
     int: ("a whole number", _read_int),
     float: ("a number", _read_float),
+    bool: ("`true` or `false`", _read_bool),
+    str: ("a name", str),
+    tuple[int, ...]: ("whole numbers with commas between", _read_ints),
+    tuple[str, ...]: ("names with commas between", _read_names),
     Range: ("a range `low..high`", _read_range),
 }

@@ -1,7 +1,7 @@
 import pytest
 
 from metabo.errors import OptionError
-from metabo.training import TrainConfig, preset
+from metabo.training import TrainConfig, preset, read_settings
 from metabo.training.rollouts import training_search
 
 
@@ -54,3 +54,32 @@ def test_impossible_settings_are_refused(unchecked, name, changes, message):
 def test_sources_are_not_part_of_the_familys_name():
     with pytest.raises(OptionError, match=r"as `--sources M`, not in `branin:sources=3`"):
         preset("paper", "branin:sources=3")
+
+
+def test_settings_are_read_by_the_types_of_the_fields():
+    texts = ["budget=10", "reward=linear", "hidden=64,32", "features=mean,std", "normalize=true"]
+    assert read_settings([*texts, "patience=3", "learning_rate=1e-3"]) == {
+        "budget": 10,
+        "reward": "linear",
+        "hidden": (64, 32),
+        "features": ("mean", "std"),
+        "normalize": True,
+        "patience": 3,
+        "learning_rate": 1e-3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("budget", r"Settings are written `name=value`, but got `budget`"),
+        ("budgt=3", r"Unknown setting `budgt`. Did you mean `budget`"),
+        ("budget=many", r"Setting `budget` must be a whole number, but got `many`"),
+        ("hidden=64,x", r"Setting `hidden` must be whole numbers with commas between"),
+        ("normalize=maybe", r"Setting `normalize` must be `true` or `false`, but got `maybe`"),
+        ("reward=sum", r"Setting `reward` must be one of `log`, `linear`, but got `sum`"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_named(text, message):
+    with pytest.raises(OptionError, match=message):
+        read_settings([text])

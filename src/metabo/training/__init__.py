@@ -1,7 +1,18 @@
 """Meta-training: PPO over batched BO runs."""
 
 from metabo.training.api import train
-from metabo.training.config import PRESETS, TrainConfig, preset
+from metabo.training.config import PRESETS, TrainConfig, preset, read_settings
+from metabo.training.tensorboard import TensorBoard
 from metabo.training.trainer import Event, Trainer, TrainingError
 
-__all__ = ["PRESETS", "Event", "TrainConfig", "Trainer", "TrainingError", "preset", "train"]
+__all__ = [
+    "PRESETS",
+    "Event",
+    "TensorBoard",
+    "TrainConfig",
+    "Trainer",
+    "TrainingError",
+    "preset",
+    "read_settings",
+    "train",
+]

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from metabo.errors import MetaBOError
-from metabo.training.config import PRESETS, preset
+from metabo.training.config import PRESETS, preset, read_settings
 from metabo.training.trainer import Event, Trainer
 
 
@@ -21,11 +21,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     given = parser.parse_args()
-    changes: dict[str, object] = {"device": given.device, "seed": given.seed}
-    for name in ("sources", "iterations"):
-        if getattr(given, name) is not None:
-            changes[name] = getattr(given, name)
 
     def show(event: Event) -> None:
         if event.score is not None:
@@ -37,7 +34,11 @@ def main() -> None:
             )
 
     try:
-        config = preset(given.preset, given.family, **changes)
+        changes: dict[str, object] = {"device": given.device, "seed": given.seed}
+        for name in ("sources", "iterations"):
+            if getattr(given, name) is not None:
+                changes[name] = getattr(given, name)
+        config = preset(given.preset, given.family, **(changes | read_settings(given.set)))
         path = Trainer(config, given.out, resume=given.resume).run(
             seconds=given.seconds, on_event=show
         )

@@ -1,11 +1,12 @@
 """The settings of a training run, and the presets."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal, get_args, get_origin
 
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
-from metabo.options import parse
+from metabo.options import convert, parse
 
 PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
 DEFAULT_FEATURES = (
@@ -148,6 +149,20 @@ PRESETS: dict[str, dict[str, object]] = {
     "fast": _DEFAULT
     | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},
 }
+
+
+def read_settings(texts: Iterable[str]) -> dict[str, object]:
+    """Settings from texts like `budget=10`, as `preset` takes them."""
+    types = {field.name: field.type for field in fields(TrainConfig) if field.name != "family"}
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise OptionError(f"Settings are written `name=value`, but got `{text}`.")
+        if name not in types:
+            raise unknown("setting", name, types)
+        settings[name] = convert(value, types[name], f"Setting `{name}`")
+    return settings
 
 
 def preset(name: str, family: str, **changes: object) -> TrainConfig:
