@@ -58,7 +58,7 @@ def test_weights_that_do_not_fit_their_card_are_named(path):
 def test_unknown_names_are_named():
     with pytest.raises(OptionError, match="Unknown artifact `nothing`"):
         load("nothing")
-    with pytest.raises(DataError, match=r"nothing.safetensors` cannot be read"):
+    with pytest.raises(DataError, match=r"There is no file `nothing.safetensors`"):
         load("nothing.safetensors")
 
 

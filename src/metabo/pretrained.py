@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as to_bytes
 
 from metabo.acquisition import Architecture, NeuralAF
 from metabo.errors import DataError, unknown
@@ -27,7 +27,8 @@ class TrainedAF(NeuralAF):
 
 def artifacts() -> dict[str, Path]:
     """The artifacts that come with the package, by name."""
-    return {path.stem: path for path in sorted(FOLDER.glob("*.safetensors"))}
+    paths = FOLDER.glob("*.safetensors")
+    return {path.stem: path for path in sorted(paths, key=lambda path: path.stem)}
 
 
 def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
@@ -47,7 +48,8 @@ def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
     }
     weights = {name: value.detach().cpu().contiguous() for name, value in af.state_dict().items()}
     temporary = path.with_name(f".{path.name}")
-    save_file(weights, temporary, metadata={"metabo": json.dumps(described, allow_nan=False)})
+    metadata = {"metabo": json.dumps(described, allow_nan=False)}
+    temporary.write_bytes(to_bytes(weights, metadata))
     temporary.replace(path)
 
 
@@ -92,6 +94,11 @@ def _locate(name: str) -> Path:
     path = Path(name)
     if path.suffix != ".safetensors" and not path.exists():
         raise unknown("artifact", name, known)
+    if not path.exists():
+        raise DataError(
+            f"There is no file `{path}`. Give one that `metabo train` wrote, or a name that "
+            "`metabo list` shows."
+        )
     return path
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
 from metabo.errors import DataError
@@ -41,7 +41,8 @@ def save_checkpoint(
         tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
     metadata = {"config": json.dumps(config.record()), "progress": json.dumps(vars(progress))}
     temporary = path.with_name(f".{path.name}")
-    save_file({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, temporary, metadata)
+    owned = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    temporary.write_bytes(to_bytes(owned, metadata))
     temporary.replace(path)
 
 
