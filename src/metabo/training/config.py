@@ -43,6 +43,9 @@ class TrainConfig:
     n_global: int | None = None
     """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
+    coarse_clouds: bool = True
+    """Whether every second iteration's `Scatter` is as coarse as the paper's local grids."""
+
     iterations: int = 2000
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""

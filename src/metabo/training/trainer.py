@@ -145,7 +145,7 @@ class Trainer:
             drawn.to(config.device),
             _key(_mix(config.seed, number)),
             budget,
-            is_coarse=number % 2 == 1,
+            is_coarse=config.coarse_clouds and number % 2 == 1,
         )
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
