@@ -18,7 +18,7 @@ from search_quality import compare
 from torch import Tensor
 
 import metabo
-from metabo.ascent import ascend
+from metabo.ascent import Objective, ascend
 from metabo.domain import sobol
 from metabo.policies import GradientRefine, candidates, decide, gradient, scatter, searcher
 from metabo.policies.scatter import stretched_sobol
@@ -49,7 +49,7 @@ def crowded_grid(n: int, dim: int, device: torch.device) -> Grid:
     return points, torch.eye(len(points), dtype=near.dtype)[None]
 
 
-def ascend_in_one_unit(objective: Callable[[Tensor], Tensor], x: Tensor, **options: Any) -> Any:
+def ascend_in_one_unit(objective: Objective, x: Tensor, **options: Any) -> Any:
     """The ascent with the same unit in every coordinate."""
     unit = torch.full_like(options.pop("unit"), 0.3)
     return ascend(objective, x, unit=unit, **options)

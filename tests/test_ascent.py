@@ -1,13 +1,13 @@
 import torch
 
-from metabo.ascent import ascend
+from metabo.ascent import ascend, differentiated
 
 
 def climb(objective, x, **options):
     dim = x.shape[-1]
     box = {"lower": torch.zeros(dim).double(), "upper": torch.ones(dim).double()}
     settings = {"unit": torch.ones(dim).double(), "iterations": 40, "radius": 0.1}
-    return ascend(objective, x, **(box | settings | options))
+    return ascend(differentiated(objective), x, **(box | settings | options))
 
 
 def quadratics(rng, n, dim):
@@ -82,3 +82,18 @@ def test_units_make_badly_scaled_problems_round():
 
     x, _ = climb(objective, torch.full((1, 2), 0.31).double(), unit=scales, iterations=12)
     torch.testing.assert_close(x, torch.full((1, 2), 0.3).double(), atol=1e-7, rtol=0)
+
+
+def test_it_works_in_inference_mode_and_gives_ordinary_tensors_outside(rng):
+    weights = torch.rand(5, 2, generator=rng, dtype=torch.float64)
+
+    def objective(x):
+        return (weights * (7 * x).sin()).sum(-1)
+
+    starts = torch.rand(5, 2, generator=rng, dtype=torch.float64)
+    point, value = climb(objective, starts)
+    with torch.inference_mode():
+        inferred, _ = climb(objective, starts + 0)
+    assert torch.equal(point, inferred)
+    assert not point.is_inference()
+    assert not value.is_inference()

@@ -20,13 +20,31 @@ from torch import Tensor
 
 from metabo.shapes import Float
 
+Objective = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""Gives the value of every row of a point tensor `*n P`, and the gradients."""
+
 _ARMIJO = 1e-4
 _SHRINK = (0.1, 0.5)
 """Least and largest factor by which a failed step is shortened."""
+_TINY = 1e-300
+"""Keeps a division by the length of a zero vector finite."""
+
+
+def differentiated(function: Callable[[Tensor], Tensor]) -> Objective:
+    """The objective made of a function of rows by autograd, in inference mode too."""
+
+    def objective(x: Tensor) -> tuple[Tensor, Tensor]:
+        with torch.inference_mode(mode=False), torch.enable_grad():
+            at = x.clone().requires_grad_()
+            value = function(at)
+            (gradient,) = torch.autograd.grad(value.sum(), at)
+        return value.detach(), gradient
+
+    return objective
 
 
 def ascend(
-    objective: Callable[[Tensor], Tensor],
+    objective: Objective,
     x: Float[Tensor, "*n P"],
     *,
     lower: Float[Tensor, " P"],
@@ -52,96 +70,93 @@ def ascend(
 
     def place(point: Tensor) -> Tensor:
         # Rounding must not keep a point on the border from being exactly there.
-        return torch.where(point >= end, upper, lower + point * unit)
+        return torch.where(point >= end, upper, torch.addcmul(lower, point, unit))
 
     def evaluate(point: Tensor) -> tuple[Tensor, Tensor]:
-        with torch.enable_grad():
-            at = place(point).requires_grad_()
-            value = objective(at)
-            (gradient,) = torch.autograd.grad(value.sum(), at)
-        return value.detach().nan_to_num(nan=-torch.inf), gradient.nan_to_num(0.0) * unit
+        value, gradient = objective(place(point))
+        return value.nan_to_num(nan=-torch.inf).unsqueeze(-1), gradient.nan_to_num(0.0) * unit
 
-    point = (x - lower) / unit
-    value, gradient = evaluate(point)
-    identity = torch.eye(point.shape[-1], dtype=point.dtype, device=point.device)
-    inverse = identity.expand(*point.shape, point.shape[-1])
-    is_first = torch.ones_like(value, dtype=torch.bool)
-    step = _limit(_free(gradient, point, end), radius, is_first)
-    for iteration in range(1, iterations):
-        trial = (point + step).clamp_min(0).minimum(end)
-        trial_value, trial_gradient = evaluate(trial)
-        move = trial - point
-        slope = (gradient * move).sum(-1)
-        success = trial_value >= value + _ARMIJO * slope
-        accepted = success[..., None]
+    with torch.inference_mode():  # cheaper than `no_grad`, which shows on small problems
+        point = (x - lower) / unit
+        value, gradient = evaluate(point)  # *n 1, *n P
+        inverse = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device).expand(*x.shape, -1)
+        is_scaled = torch.zeros_like(value, dtype=torch.bool)
+        step = _free(gradient, point, end)
+        step = step * (radius / _largest(step))
+        for iteration in range(1, iterations):
+            trial = _inside(point + step, end)
+            trial_value, trial_gradient = evaluate(trial)
+            move, gain = trial - point, trial_value - value
+            slope = _dot(gradient, move)
+            success = trial_value >= torch.add(value, slope, alpha=_ARMIJO)
 
-        moved_inverse = _update(inverse, move, gradient - trial_gradient, is_first, identity)
-        inverse = torch.where(accepted[..., None], moved_inverse, inverse)
-        point = torch.where(accepted, trial, point)
-        gradient = torch.where(accepted, trial_gradient, gradient)
-        gain = trial_value - value
-        value = torch.where(success, trial_value, value)
-        is_first = is_first & ~success
-        if iteration == iterations - 1:
-            break
-        # A failed step ends at the vertex of the parabola through what was seen, within bounds.
-        factor = (-slope / (2 * (gain - slope))).nan_to_num(_SHRINK[0]).clamp(*_SHRINK)
-        step = torch.where(
-            accepted,
-            _limit(_direction(inverse, gradient, point, end), 10 * radius, is_first),
-            step * factor[..., None],
-        )
-    return place(point), value
+            change = gradient - trial_gradient
+            inverse, is_scaled = _update(inverse, is_scaled, move, change, success)
+            point = torch.where(success, trial, point)
+            gradient = torch.where(success, trial_gradient, gradient)
+            value = torch.where(success, trial_value, value)
+            if iteration == iterations - 1:
+                break
+            # A failed step ends at the vertex of the parabola through what was seen.
+            factor = (0.5 * slope / (slope - gain)).nan_to_num(_SHRINK[0]).clamp(*_SHRINK)
+            next_step = _direction(inverse, gradient, point, end)
+            next_step = next_step * (10 * radius / _largest(next_step)).clamp_max(1.0)
+            step = torch.where(success, next_step, step * factor)
+    # Copies, which outside of inference mode are ordinary tensors.
+    return place(point).clone(), value.squeeze(-1).clone()
 
 
 def _direction(inverse: Tensor, gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
     """The quasi-Newton step in the coordinates that the box leaves free."""
     free_gradient = _free(gradient, point, end)
-    free = free_gradient != 0
-    # Rows and columns of held coordinates are left out, or their curvature would leak into the
-    # others.
-    step = ((inverse * free[..., None, :]) @ free_gradient[..., None])[..., 0] * free
+    step = (inverse * free_gradient.unsqueeze(-2)).sum(-1) * (free_gradient != 0)
     # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
     # gradient, given the step's length, does.
-    move = (point + step).clamp_min(0).minimum(end) - point
-    rise = (move * free_gradient).sum(-1, keepdim=True)
-    uphill = rise > 1e-3 * _length(move) * _length(free_gradient)
-    plain = free_gradient * (_length(step) / _length(free_gradient).clamp_min(1e-300))
+    move = _inside(point + step, end) - point
+    steepness = _length(free_gradient)
+    uphill = _dot(move, free_gradient) > 1e-3 * _length(move) * steepness
+    plain = free_gradient * (_length(step) / steepness.clamp_min(_TINY))
     return torch.where(uphill, step, plain)
 
 
-def _length(vector: Tensor) -> Tensor:
-    return vector.square().sum(-1, keepdim=True).sqrt()
+def _update(
+    inverse: Tensor, is_scaled: Tensor, move: Tensor, change: Tensor, success: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The BFGS update of the inverse, skipped where the function did not bend downwards.
+
+    H + s u' + u s' with u = ((1 + c' H c / s' c) s / 2 - H c) / s' c, where s is the move, c the
+    change of the gradient, and H starts as the identity times the first curvature seen.
+    """
+    # What the gradient did in coordinates that were held says nothing about the free ones.
+    change = change.masked_fill(move == 0, 0.0)
+    bend, length = _dot(move, change), _length(change)
+    applies = success & (bend > 1e-12 * _length(move) * length)
+    rate = torch.where(applies, 1 / bend, 0.0)
+    scale = torch.where(applies & ~is_scaled, bend / length.square(), 1.0)
+    inverse = inverse * scale.unsqueeze(-1)
+    image = (inverse * change.unsqueeze(-2)).sum(-1)
+    half = torch.addcmul(-image, move, 0.5 + 0.5 * rate * _dot(change, image)) * rate
+    outer = move.unsqueeze(-1) * half.unsqueeze(-2)
+    return inverse + outer + outer.mT, is_scaled | applies
 
 
 def _free(gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
     """The gradient without the coordinates that sit on the border and want to leave."""
-    held = ((point <= 0) & (gradient < 0)) | ((point >= end) & (gradient > 0))
-    return gradient.masked_fill(held, 0.0)
+    is_held = _inside(point + gradient.sign(), end) == point
+    return gradient.masked_fill(is_held, 0.0)
 
 
-def _limit(step: Tensor, radius: float, is_first: Tensor) -> Tensor:
-    """Shorten long steps to the radius; the first, having no scale yet, gets that length."""
-    length = step.abs().amax(-1, keepdim=True)
-    stretched = torch.where(is_first[..., None], radius / length, (radius / length).clamp(max=1.0))
-    return torch.where(length > 0, step * stretched, step)
+def _inside(point: Tensor, end: Tensor) -> Tensor:
+    return point.clamp_min(0).minimum(end)
 
 
-def _update(
-    inverse: Tensor, move: Tensor, change: Tensor, is_first: Tensor, identity: Tensor
-) -> Tensor:
-    """The BFGS update of the inverse, skipped where the function did not bend downwards."""
-    # What the gradient did in coordinates that were held says nothing about the free ones.
-    change = change.masked_fill(move == 0, 0.0)
-    bend = (move * change).sum(-1)
-    change_square = change.square().sum(-1)
-    bends = bend > 1e-12 * (move.square().sum(-1) * change_square).sqrt()
-    safe = torch.where(bends, bend, torch.ones_like(bend))[..., None, None]
-    # Before the first update the identity is given the curvature just seen, so that it has the
-    # right scale.
-    scale = (safe[..., 0, 0] / change_square.clamp_min(1e-300))[..., None, None]
-    start = torch.where(is_first[..., None, None], identity * scale, inverse)
-    outer = move[..., :, None] * change[..., None, :] / safe
-    left = identity - outer
-    updated = left @ start @ left.mT + move[..., :, None] * move[..., None, :] / safe
-    return torch.where(bends[..., None, None], updated, inverse)
+def _dot(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1, keepdim=True)
+
+
+def _length(vector: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(vector, dim=-1, keepdim=True)
+
+
+def _largest(vector: Tensor) -> Tensor:
+    return vector.abs().amax(-1, keepdim=True).clamp_min(_TINY)

@@ -1,13 +1,14 @@
 """An optimization run as an immutable value, and what it believes about points."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from metabo.domain import require_inside
 from metabo.errors import DataError, ShapeError
-from metabo.gp import GP, Prior
+from metabo.gp import GP, Prior, Pullback
 from metabo.shapes import Float, Int
 
 
@@ -33,6 +34,22 @@ class Belief:
     step: Int[Tensor, ""]
     """Observations so far, on the device: a number would be frozen into a captured graph."""
     budget: Int[Tensor, ""]
+
+    def copy(self) -> "Belief":
+        """The same belief in tensors of its own, outside of any autograd graph."""
+        x, mean, std, best = (q.detach().clone() for q in (self.x, self.mean, self.std, self.best))
+        history = History(self.history.x.detach().clone(), self.history.y.detach().clone())
+        return Belief(x, mean, std, best, history, self.step.clone(), self.budget.clone())
+
+    @cached_property
+    def improvement(self) -> Float[Tensor, "E N"]:
+        """The expected excess over the best value, in deviations: z = (mean - best) / std."""
+        return (self.mean - self.best.unsqueeze(-1)) / self.std
+
+    @cached_property
+    def log_std(self) -> Float[Tensor, "E N"]:
+        """The logarithm of the deviation."""
+        return self.std.log()
 
 
 @dataclass(frozen=True)
@@ -80,6 +97,12 @@ class BOState:
         """The GP's view of the points `x`, differentiable in them."""
         mean, std = self.gp.predict(x)
         return Belief(x, mean, std, self.best, self.history, self.step, self.budget)
+
+    def belief_with_pullback(self, x: Float[Tensor, "E N D"]) -> tuple[Belief, Pullback]:
+        """The belief at `x`, and what takes derivatives in its mean and std to those in `x`."""
+        mean, std, pullback = self.gp.predict_with_pullback(x)
+        belief = Belief(x, mean, std, self.best, self.history, self.step, self.budget)
+        return belief, pullback
 
     def observe(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "BOState":
         """The runs after evaluating `x` and seeing `y`."""

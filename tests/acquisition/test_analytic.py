@@ -8,6 +8,7 @@ import torch
 from botorch.acquisition.analytic import _log_ei_helper
 
 from metabo.acquisition import EI, PI, UCB, LogEI, LogPI
+from metabo.acquisition.analytic import log_h_and_slope
 from metabo.state import Belief, History
 
 
@@ -48,7 +49,27 @@ def test_pi_is_scipys_tail(mean, std, best):
     assert LogPI(0.05)(belief([mean], [std], best)).item() == pytest.approx(log, rel=1e-10)
 
 
-Z = [5.0, 1.0, 0.0, -0.99999, -1.0, -1.00001, -3.0, -10.0, -37.0, -99.9, -100.1, -1e3, -1e6, -1e9]
+Z = [
+    1e6,
+    40.0,
+    10.1,
+    9.9,
+    5.0,
+    1.0,
+    0.0,
+    -0.99999,
+    -1.0,
+    -1.00001,
+    -3.0,
+    -10.0,
+    -37.0,
+    -99.9,
+    -299.9,
+    -300.1,
+    -1e3,
+    -1e6,
+    -1e9,
+]
 
 
 def exact_log_h(z):
@@ -65,6 +86,14 @@ def exact_log_h(z):
 @pytest.mark.parametrize("z", Z)
 def test_log_ei_is_right_for_every_z(z):
     assert LogEI()(belief([z], [1.0])).item() == pytest.approx(exact_log_h(z), rel=1e-11)
+
+
+@pytest.mark.parametrize("z", Z)
+def test_the_slope_of_log_h_is_its_derivative(z):
+    mpmath.mp.dps = 60
+    exact = mpmath.ncdf(z) / (mpmath.npdf(z) + z * mpmath.ncdf(z)) if z > -1e5 else -z
+    _, slope = log_h_and_slope(torch.tensor([z], dtype=torch.float64))
+    assert slope.item() == pytest.approx(float(exact), rel=1e-9)
 
 
 @pytest.mark.parametrize("z", [z for z in Z if z > -50])

@@ -6,6 +6,7 @@ import torch
 import metabo
 from metabo.acquisition import FEATURES, Architecture, LogEI, NeuralAF
 from metabo.acquisition.features import columns, width
+from metabo.acquisition.perceptron import score_and_gradient
 from metabo.errors import OptionError, ShapeError
 from metabo.seeding import generator
 from metabo.state import BOState
@@ -50,7 +51,7 @@ def test_the_other_features_are_what_their_names_say(rng):
     torch.testing.assert_close(values["log_std"], b.std.log())
     torch.testing.assert_close(values["log_ei"], LogEI()(b).clamp(-30, 5))
     distance = (b.x[:, :, None] - b.history.x[:, None]).norm(dim=-1).amin(-1)
-    torch.testing.assert_close(values["novelty"], (distance + 1e-6).log10())
+    torch.testing.assert_close(values["novelty"], (distance.square() + 1e-12).log10() / 2)
 
 
 @pytest.mark.parametrize("name", FEATURES)
@@ -119,3 +120,14 @@ def test_weights_are_a_function_of_the_seed():
     assert torch.equal(one.network[0].weight, two.network[0].weight)
     assert not torch.equal(one.network[0].weight, other.network[0].weight)
     assert math.isclose(one.network[0].weight.mean().item(), 0, abs_tol=1e-2)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "silu"])
+def test_the_networks_gradient_is_autograds(activation, rng):
+    af = NeuralAF(Architecture(2, hidden=(9, 7), activation=activation, init="orthogonal"))
+    x = torch.randn(3, 5, 6, generator=rng, requires_grad=True)
+    expected = af.score(x)
+    (derivative,) = torch.autograd.grad(expected.sum(), x)
+    score, gradient = score_and_gradient(af.network, x)
+    torch.testing.assert_close(score, expected)
+    torch.testing.assert_close(gradient, derivative)

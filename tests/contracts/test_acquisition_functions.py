@@ -14,6 +14,7 @@ from metabo.acquisition import (
     LogEI,
     LogPI,
     NeuralAF,
+    slopes_of,
 )
 from metabo.pretrained import load
 from metabo.seeding import generator
@@ -63,3 +64,26 @@ def test_scores_are_differentiable_in_the_points(af, rng):
     assert torch.autograd.gradcheck(
         lambda at: af(state.belief(at)), (x[:, :3].requires_grad_(),), rtol=1e-3, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("af", AFS, ids=_name)
+@pytest.mark.parametrize("t", [0, 1, 6])
+def test_slopes_are_autograds(af, t, rng):
+    state, x = grown(rng, t=t)
+    at = x.clone().requires_grad_()
+    score = af(state.belief(at))
+    (expected,) = torch.autograd.grad(score.sum(), at, materialize_grads=True)
+    belief, pullback = state.belief_with_pullback(x)
+    slopes = slopes_of(af)(belief)
+    torch.testing.assert_close(slopes.score, score.detach(), rtol=1e-12, atol=1e-12)
+    gradient = pullback(slopes.mean, slopes.std) + slopes.x
+    torch.testing.assert_close(gradient, expected, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("af", AFS, ids=_name)
+def test_slopes_are_found_in_inference_mode(af, rng):
+    with torch.inference_mode():
+        state, x = grown(rng)
+        slopes = slopes_of(af)(state.belief(x))
+    for derivative in slopes:
+        assert torch.isfinite(derivative).all()

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from metabo.gp import KERNELS
-from metabo.gp.kernels import correlation
+from metabo.gp.kernels import SLOPES, correlation
 
 ORACLES = {
     "rbf": lambda d: gpytorch.kernels.RBFKernel(ard_num_dims=d),
@@ -52,3 +52,10 @@ def test_a_distance_of_1e_9_is_not_lost(kernel):
     r2 = correlation("rbf", a, a + 1e-9, scale).log().mul(-2)
     assert r2.item() == pytest.approx(1e-14, rel=0.05)  # the correlation itself has 16 digits
     assert correlation(kernel, a, a + 1e-3, scale).item() < 1
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_slopes_are_autograds(kernel):
+    r2 = torch.logspace(-12, 3, 40, dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(KERNELS[kernel](r2).sum(), r2)
+    torch.testing.assert_close(SLOPES[kernel](r2.detach()), slope, rtol=1e-8, atol=1e-12)

@@ -1,7 +1,7 @@
 """Acquisition functions: pure functions of a `Belief`."""
 
 from metabo.acquisition.analytic import EI, PI, UCB, LogEI, LogPI
-from metabo.acquisition.base import AcquisitionFunction, HasAscent, climbable
+from metabo.acquisition.base import AcquisitionFunction, HasAscent, Slopes, climbable, slopes_of
 from metabo.acquisition.features import FEATURES
 from metabo.acquisition.neural import Architecture, NeuralAF
 
@@ -16,5 +16,7 @@ __all__ = [
     "LogEI",
     "LogPI",
     "NeuralAF",
+    "Slopes",
     "climbable",
+    "slopes_of",
 ]

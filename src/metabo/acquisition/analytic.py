@@ -7,10 +7,11 @@ h(z) = phi(z) + z Phi(z).
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from metabo.acquisition.base import AcquisitionFunction
 from metabo.errors import OptionError
@@ -24,7 +25,7 @@ class LogEI:
 
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
-        return belief.std.log() + _log_h(_improvement(belief))
+        return belief.log_std + _LogH.apply(belief.improvement)
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class EI:
 
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
-        z = _improvement(belief)
+        z = belief.improvement
         # phi and z Phi cancel for very negative z; what rounding leaves may be negative.
         return belief.std * torch.addcmul(_density(z), z, _distribution(z)).clamp_min(0)
 
@@ -107,7 +108,7 @@ class UCB:
         return (2 * (power * log_t + math.log(math.pi**2 / (3 * self.delta)))).sqrt()
 
 
-def _improvement(belief: Belief, xi: float = 0.0) -> Tensor:
+def _improvement(belief: Belief, xi: float) -> Tensor:
     return (belief.mean - belief.best[:, None] - xi) / belief.std
 
 
@@ -119,21 +120,33 @@ def _distribution(z: Tensor) -> Tensor:
     return 0.5 * torch.erfc(z * -math.sqrt(0.5))
 
 
-def _log_h(z: Tensor) -> Tensor:
-    """log(phi(z) + z Phi(z)), accurate for every z; branches not taken are kept finite.
+def log_h_and_slope(
+    z: Float[Tensor, "*n"],
+) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
+    """log(phi(z) + z Phi(z)), accurate for every z, and its derivative.
 
-    For z < -1, with a = -z and Mills' ratio R(a) = sqrt(pi/2) erfcx(a / sqrt 2): h = phi(a) (1 - a
-    R(a)); for a > 100 the bracket's asymptotic series 1/a^2 - 3/a^4 + 15/a^6 - 105/a^8 replaces
-    the difference of near equals.
+    With R = Phi / phi = sqrt(pi/2) erfcx(-z / sqrt 2), log h = log phi + log(1 + z R) and the
+    derivative is R / (1 + z R). For z < -300 the bracket is a difference of near equals, and the
+    start of its continued fraction, 1 / (z^2 + 3), takes its place; for z > 10, where R soon
+    overflows, h(z) is z to the last digit.
     """
-    near = z.clamp_min(-1.0)
-    log_near = torch.addcmul(_density(near), near, _distribution(near)).log()
-    middle = (-z).clamp(1.0, 100.0)
-    mills = math.sqrt(math.pi / 2) * torch.special.erfcx(middle * math.sqrt(0.5))
-    log_middle = torch.log1p(-middle * mills)
-    inverse = (-z).clamp_min(100.0).square().reciprocal()
-    series = 1 + inverse * (-3 + inverse * (15 - 105 * inverse))
-    log_far = inverse.log() + series.log()
-    log_tail = torch.where(z > -100, log_middle, log_far)
-    log_density = -0.5 * z.clamp_max(-1.0).square() - 0.5 * math.log(2 * math.pi)
-    return torch.where(z > -1, log_near, log_density + log_tail)
+    low, excess = z.clamp_max(10.0), z.clamp_min(10.0) * 0.1
+    ratio = torch.special.erfcx(low * -math.sqrt(0.5)) * math.sqrt(math.pi / 2)
+    square = low.square()
+    bracket = torch.where(low > -300, low * ratio + 1, (square + 3).reciprocal()) * excess
+    log_density = square * -0.5 - 0.5 * math.log(2 * math.pi)
+    return bracket.log() + log_density, ratio / bracket
+
+
+class _LogH(torch.autograd.Function):
+    """log h(z) as one node of the autograd graph."""
+
+    @staticmethod
+    def forward(ctx: Any, z: Tensor) -> Tensor:
+        value, ctx.slope = log_h_and_slope(z)
+        return value
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_value: Tensor) -> Tensor:
+        return d_value * ctx.slope

@@ -3,71 +3,125 @@
 The paper's are mean, std, x, step and budget. The others make late steps learnable: when regret is
 1e-5, the means of all interesting points agree to four digits, but their expected improvements do
 not. All are computed in float64 and cast once, by the network.
+
+Each feature comes with its *pull*: from derivatives in the feature to derivatives in what it is
+made of, which is `mean`, `std` and `x`, or z = (mean - best) / std and the logarithm of std.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from metabo.acquisition.analytic import LogEI
+from metabo.acquisition.analytic import log_h_and_slope
+from metabo.gp.kernels import square_distance
 from metabo.shapes import Float
 from metabo.state import Belief
+
+Pull = Callable[[Tensor], dict[str, Tensor]]
 
 
 @dataclass(frozen=True)
 class Feature:
     """A function of a belief, and the affine map that brings its values to about [-1, 1]."""
 
-    values: Callable[[Belief], Tensor]
-    """Gives `E N`, or `E N D` for a feature that has a value per dimension."""
+    values: Callable[[Belief], tuple[Tensor, Pull | None]]
+    """Gives `E N`, or `E N D` for a feature that has a value per dimension, and its pull."""
     shift: float = 0.0
     scale: float = 1.0
     """Normalized values are (value - shift) * scale."""
     is_per_dimension: bool = False
 
 
-def _everywhere(scalar: Tensor, belief: Belief) -> Tensor:
-    """A number, or one per episode, repeated for every point."""
-    return scalar.to(belief.mean.dtype)[..., None].expand_as(belief.mean)
+def _plain(quantity: str) -> Callable[[Belief], tuple[Tensor, Pull]]:
+    """One of the belief's own quantities."""
+    return lambda belief: (getattr(belief, quantity), lambda d: {quantity: d})
 
 
-def _improvement(belief: Belief) -> Tensor:
-    return ((belief.mean - belief.best[:, None]) / belief.std).clamp(-10.0, 10.0)
+def _everywhere(scalar: Tensor, belief: Belief) -> tuple[Tensor, None]:
+    """A number, or one per episode (`E 1`), repeated for every point."""
+    return scalar.to(belief.mean.dtype).expand_as(belief.mean), None
 
 
-def _novelty(belief: Belief) -> Tensor:
+def _improvement(belief: Belief) -> tuple[Tensor, Pull]:
+    z = belief.improvement
+    return z.clamp(-10.0, 10.0), lambda d: {"improvement": d * (z.abs() <= 10)}
+
+
+def _log_ei(belief: Belief) -> tuple[Tensor, Pull]:
+    log_h, slope = log_h_and_slope(belief.improvement)
+    value = belief.log_std + log_h
+    clamped = value.clamp(-30.0, 5.0)
+
+    def pull(d: Tensor) -> dict[str, Tensor]:
+        d = d * (value == clamped)
+        return {"log_std": d, "improvement": d * slope}
+
+    return clamped, pull
+
+
+def _novelty(belief: Belief) -> tuple[Tensor, Pull | None]:
     """log10 of the distance to the nearest observation, -6 for repeats; 0 before the first."""
-    if belief.history.x.shape[1] == 0:
-        return torch.zeros_like(belief.mean)
-    # Not by a matrix product: it cannot tell 1e-8 from 0.
-    mode = "donot_use_mm_for_euclid_dist"
-    nearest = torch.cdist(belief.x, belief.history.x, compute_mode=mode).amin(-1)
-    return (nearest + 1e-6).log10()
+    x, seen = belief.x, belief.history.x
+    if seen.shape[1] == 0:
+        return torch.zeros_like(belief.mean), None
+    square, nearest = square_distance(seen, x).min(-2)
+    square = square + 1e-12
+
+    def pull(d: Tensor) -> dict[str, Tensor]:
+        offset = x - seen.gather(1, nearest.unsqueeze(-1).expand_as(x))
+        return {"x": offset * (d / (math.log(10) * square)).unsqueeze(-1)}
+
+    return 0.5 * square.log10(), pull
 
 
 FEATURES: dict[str, Feature] = {
-    "mean": Feature(lambda b: b.mean),
-    "std": Feature(lambda b: b.std),
-    "x": Feature(lambda b: b.x, shift=0.5, scale=2.0, is_per_dimension=True),
-    "step": Feature(lambda b: _everywhere(b.step.expand(len(b.best)), b), scale=1 / 30),
-    "budget": Feature(lambda b: _everywhere(b.budget.expand(len(b.best)), b), scale=1 / 30),
-    "progress": Feature(
-        lambda b: _everywhere((b.step / b.budget).expand(len(b.best)), b), shift=0.5, scale=2.0
-    ),
-    "incumbent": Feature(lambda b: _everywhere(b.best, b)),
+    "mean": Feature(_plain("mean")),
+    "std": Feature(_plain("std")),
+    "x": Feature(_plain("x"), shift=0.5, scale=2.0, is_per_dimension=True),
+    "step": Feature(lambda b: _everywhere(b.step, b), scale=1 / 30),
+    "budget": Feature(lambda b: _everywhere(b.budget, b), scale=1 / 30),
+    "progress": Feature(lambda b: _everywhere(b.step / b.budget, b), shift=0.5, scale=2.0),
+    "incumbent": Feature(lambda b: _everywhere(b.best.unsqueeze(-1), b)),
     "improvement": Feature(_improvement, scale=0.2),
-    "log_std": Feature(lambda b: b.std.log(), shift=-4.0, scale=0.2),
-    "log_ei": Feature(lambda b: LogEI()(b).clamp(-30.0, 5.0), shift=-5.0, scale=0.2),
+    "log_std": Feature(_plain("log_std"), shift=-4.0, scale=0.2),
+    "log_ei": Feature(_log_ei, shift=-5.0, scale=0.2),
     "novelty": Feature(_novelty, shift=-2.0, scale=0.4),
 }
 
 
 def columns(belief: Belief, names: tuple[str, ...]) -> Float[Tensor, "E N F"]:
     """The raw values of the named features, in order, side by side."""
-    parts = [FEATURES[name].values(belief) for name in names]
-    return torch.cat([p if p.ndim == 3 else p[..., None] for p in parts], -1)
+    return columns_and_pull(belief, names)[0]
+
+
+def columns_and_pull(
+    belief: Belief, names: tuple[str, ...]
+) -> tuple[Float[Tensor, "E N F"], Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]]:
+    """The columns, and what takes derivatives in them to derivatives in mean, std and x."""
+    values, pulls = zip(*[FEATURES[name].values(belief) for name in names], strict=True)
+    parts = [value if value.ndim == 3 else value.unsqueeze(-1) for value in values]
+
+    def pull(d_columns: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        total: dict[str, Tensor] = {}
+        pieces = d_columns.split([part.shape[-1] for part in parts], -1)
+        for piece, value, pull_one in zip(pieces, values, pulls, strict=True):
+            if pull_one is not None:
+                for name, d in pull_one(piece.view_as(value)).items():
+                    total[name] = total[name] + d if name in total else d
+        zero = torch.zeros_like(belief.mean)
+        d_mean, d_std = total.get("mean", zero), total.get("std", zero)
+        d_z, d_log = total.get("improvement", zero), total.get("log_std", zero)
+        d_x = total["x"] if "x" in total else torch.zeros_like(belief.x)
+        return (
+            d_mean + d_z / belief.std,
+            d_std + (d_log - d_z * belief.improvement) / belief.std,
+            d_x,
+        )
+
+    return torch.cat(parts, -1), pull
 
 
 def width(names: tuple[str, ...], dim: int) -> int:

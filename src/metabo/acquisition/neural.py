@@ -6,8 +6,21 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from metabo.acquisition.features import FEATURES, columns, normalization, width
-from metabo.acquisition.perceptron import ACTIVATIONS, initialize, mlp, scores
+from metabo.acquisition.base import Slopes
+from metabo.acquisition.features import (
+    FEATURES,
+    columns,
+    columns_and_pull,
+    normalization,
+    width,
+)
+from metabo.acquisition.perceptron import (
+    ACTIVATIONS,
+    initialize,
+    mlp,
+    score_and_gradient,
+    scores,
+)
 from metabo.errors import OptionError, ShapeError, unknown
 from metabo.shapes import Float
 from metabo.state import Belief
@@ -76,15 +89,8 @@ class NeuralAF(nn.Module):
 
     def features(self, belief: Belief) -> Float[Tensor, "E N F"]:
         """What the network sees of each point, in the network's precision."""
-        if not self.architecture.is_for_any_dimension:
-            dim, given = self.architecture.dim, belief.x.shape[-1]
-            if dim != given:
-                raise ShapeError(
-                    f"This acquisition function was trained for points of {dim} dimensions, "
-                    f"but the points have {given}."
-                )
-        raw = columns(belief, self.architecture.features)
-        return ((raw - self.shift) * self.scale).to(next(self.parameters()).dtype)
+        self._require_dim(belief)
+        return self._normalized(columns(belief, self.architecture.features))
 
     def score(self, features: Float[Tensor, "*n F"]) -> Float[Tensor, "*n"]:
         """The AF's values, from features."""
@@ -103,3 +109,22 @@ class NeuralAF(nn.Module):
     def forward(self, belief: Belief) -> Float[Tensor, "E N"]:
         """Score every point, in float64 for whoever compares."""
         return self.score(self.features(belief)).to(belief.mean.dtype)
+
+    @torch.no_grad()
+    def slopes(self, belief: Belief) -> Slopes:
+        """The scores and their derivatives in the belief, written out."""
+        self._require_dim(belief)
+        raw, pull = columns_and_pull(belief, self.architecture.features)
+        score, gradient = score_and_gradient(self.network, self._normalized(raw))
+        return Slopes(score.to(raw.dtype), *pull(gradient * self.scale))
+
+    def _normalized(self, raw: Tensor) -> Tensor:
+        return ((raw - self.shift) * self.scale).to(next(self.parameters()).dtype)
+
+    def _require_dim(self, belief: Belief) -> None:
+        dim, given = self.architecture.dim, belief.x.shape[-1]
+        if dim != given and not self.architecture.is_for_any_dimension:
+            raise ShapeError(
+                f"This acquisition function was trained for points of {dim} dimensions, "
+                f"but the points have {given}."
+            )

@@ -59,10 +59,7 @@ class _ReluPerceptron(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dtype: torch.dtype, *parameters: Tensor) -> Tensor:
-        weights, biases = (
-            [p.to(dtype) for p in parameters[::2]],
-            [p.to(dtype) for p in parameters[1::2]],
-        )
+        weights, biases = ([p.to(dtype) for p in parameters[first::2]] for first in (0, 1))
         inputs = [x.to(dtype)]
         for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
             # addmm followed by relu, in one kernel where there is one.
@@ -93,3 +90,32 @@ class _ReluPerceptron(torch.autograd.Function):
 
 def _to(gradient: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     return None if gradient is None else gradient.to(dtype)
+
+
+def score_and_gradient(
+    network: nn.Sequential, x: Float[Tensor, "*n F"]
+) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n F"]]:
+    """`network(x)[..., 0]`, and its gradient in `x`."""
+    rows = x.flatten(0, -2)
+    weights, slopes = [], []
+    for layer in network:
+        if isinstance(layer, nn.Linear):
+            weights.append(layer.weight)
+            rows = torch.nn.functional.linear(rows, layer.weight, layer.bias)
+        else:
+            slopes.append(_slope(layer, rows))
+            rows = layer(rows)
+    gradient = weights.pop()  # 1 H
+    for weight, slope in zip(reversed(weights), reversed(slopes), strict=True):
+        gradient = (gradient * slope) @ weight
+    return rows.view(x.shape[:-1]), gradient.view(x.shape)
+
+
+def _slope(activation: nn.Module, x: Tensor) -> Tensor:
+    """The derivative of an activation at `x`."""
+    if isinstance(activation, nn.ReLU):
+        return x > 0
+    if isinstance(activation, nn.Tanh):
+        return 1 - x.tanh().square()
+    sigmoid = x.sigmoid()  # SiLU
+    return sigmoid * (1 + x * (1 - sigmoid))

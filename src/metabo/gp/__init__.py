@@ -2,7 +2,7 @@
 
 from metabo.gp.fit import fit, log_likelihood
 from metabo.gp.kernels import KERNELS, KernelName
-from metabo.gp.posterior import GP
+from metabo.gp.posterior import GP, Pullback
 from metabo.gp.prior import JITTER, Prior
 
-__all__ = ["GP", "JITTER", "KERNELS", "KernelName", "Prior", "fit", "log_likelihood"]
+__all__ = ["GP", "JITTER", "KERNELS", "KernelName", "Prior", "Pullback", "fit", "log_likelihood"]

@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from metabo.ascent import ascend
+from metabo.ascent import ascend, differentiated
 from metabo.domain import sobol
 from metabo.errors import DataError, ShapeError
 from metabo.gp.kernels import KernelName, correlation
@@ -103,7 +103,7 @@ def fit(
         best = score(starts).topk(min(n_climbs, n_starts), -1).indices  # E S
         chosen = starts.gather(1, best[..., None].expand(-1, -1, dim + 2))
         theta, value = ascend(
-            score,
+            differentiated(score),
             chosen,
             lower=lower,
             upper=upper,

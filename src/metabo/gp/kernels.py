@@ -39,6 +39,27 @@ KERNELS: dict[KernelName, Callable[[Tensor], Tensor]] = {
 }
 
 
+def _rbf_slope(r2: Tensor) -> Tensor:
+    return -0.5 * rbf(r2)
+
+
+def _matern52_slope(r2: Tensor) -> Tensor:
+    a = math.sqrt(5) * r2.sqrt()
+    return (-5 / 6) * (1 + a) * (-a).exp()
+
+
+def _matern32_slope(r2: Tensor) -> Tensor:
+    return -1.5 * (-math.sqrt(3) * r2.sqrt()).exp()
+
+
+SLOPES: dict[KernelName, Callable[[Tensor], Tensor]] = {
+    "rbf": _rbf_slope,
+    "matern52": _matern52_slope,
+    "matern32": _matern32_slope,
+}
+"""Derivatives of the kernels with respect to r^2."""
+
+
 def correlation(
     kernel: KernelName,
     a: Float[Tensor, "*E P D"],
@@ -46,17 +67,21 @@ def correlation(
     lengthscale: Float[Tensor, "*#E D"],
 ) -> Float[Tensor, "*E P N"]:
     """Correlations between every point of `a` and every point of `b`."""
-    scale = lengthscale[..., None, :]
-    return KERNELS[kernel](_square_distance(a / scale, b / scale))
+    scale = lengthscale.unsqueeze(-2)
+    return KERNELS[kernel](square_distance(a / scale, b / scale))
 
 
-def _square_distance(a: Tensor, b: Tensor) -> Tensor:
+def square_distance(
+    a: Float[Tensor, "*E P D"], b: Float[Tensor, "*E N D"]
+) -> Float[Tensor, "*E P N"]:
+    """r^2 between every point of `a` and every point of `b`, given in lengthscales."""
     # Differences, not |a|^2 + |b|^2 - 2ab: that form loses digits exactly where an optimizer ends
     # up, among points that nearly coincide, and with a diagonal of 1e-8 the posterior deviation
     # there shows it.
-    a, b = a.movedim(-1, 0)[..., :, None], b.movedim(-1, 0).contiguous()[..., None, :]
-    total = (a[0] - b[0]).square()
-    for a_d, b_d in zip(a[1:], b[1:], strict=True):
+    columns = a.unsqueeze(-1).unbind(-2)  # D of E P 1
+    rows = b.mT.contiguous().unsqueeze(-2).unbind(-3)  # D of E 1 N
+    total = (columns[0] - rows[0]).square()
+    for a_d, b_d in zip(columns[1:], rows[1:], strict=True):
         difference = a_d - b_d
         total = total.addcmul(difference, difference)
     return total

@@ -15,16 +15,23 @@ The mean is m + v' L^-1 (y - m), the variance s - v' v. L^-1 is kept rather than
 costs the same, and prediction becomes one batched product instead of a triangular solve.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from metabo.domain import require_dim
 from metabo.errors import ShapeError
-from metabo.gp.kernels import correlation
+from metabo.gp.kernels import KERNELS, SLOPES, correlation, square_distance
 from metabo.gp.prior import Prior
 from metabo.shapes import Float
+
+Pullback = Callable[[Tensor, Tensor], Tensor]
+"""From derivatives in mean and deviation, `E N` each, to derivatives in the points, `E N D`."""
 
 _VARIANCE_FLOOR = 1e-14
 """Least posterior variance relative to the signal's: rounding can leave less at a data point."""
@@ -66,7 +73,7 @@ class GP:
         self._require(y, "E")
         prior = self.prior
         cross = correlation(prior.kernel, self.x, x[:, None, :], prior.lengthscale)  # E t 1
-        row = (self._scaled_inverse @ cross)[..., 0]  # E t
+        row = (self.scaled_inverse @ cross)[..., 0]  # E t
         # What is left of the new point's variance given the others is at least the diagonal.
         # Rounding can take it below, even below zero, when points coincide and the noise is tiny.
         left = prior.signal_variance + prior.diagonal - row.square().sum(-1)
@@ -89,19 +96,59 @@ class GP:
         self, x: Float[Tensor, "E N D"]
     ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N"]]:
         """Mean and standard deviation of the latent function at `x`, differentiable in `x`."""
+        mean, std = _Prediction.apply(x, self)
+        return mean, std
+
+    def predict_with_pullback(
+        self, x: Float[Tensor, "E N D"]
+    ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N"], Pullback]:
+        """The prediction, and what takes derivatives in mean and deviation to those in `x`.
+
+        It is written out, because climbing an AF asks for it thousands of times a run, at a few
+        points only: recorded operation by operation, it would cost several times its arithmetic.
+        """
         self._require(x, "E N D")
-        signal = self.prior.signal_variance[:, None]
+        prior, signal = self.prior, self.prior.signal_variance.unsqueeze(-1)
         if self.x.shape[-2] == 0:
-            flat = x[..., 0] * 0
-            return flat, flat + signal.sqrt()
-        cross = correlation(self.prior.kernel, self.x, x, self.prior.lengthscale)
-        v = self._scaled_inverse @ cross
-        weights = self.white_y - self.mean[:, None] * self.white_1
-        mean = self.mean[:, None] + (weights[:, None, :] @ v)[:, 0, :]
-        variance = signal - v.square().sum(-2)
-        # The derivative of sqrt at 0 is infinite; clamping also makes it 0 where nothing is left
-        # to learn.
-        return mean, torch.maximum(variance, _VARIANCE_FLOOR * signal).sqrt()
+            flat = torch.zeros_like(x[..., 0])
+            return flat, flat + signal.sqrt(), lambda d_mean, d_std: torch.zeros_like(x)
+        scale = prior.lengthscale.unsqueeze(-2)
+        at = x / scale
+        r2 = square_distance(self.scaled_x, at)  # E t N
+        v = self.scaled_inverse @ KERNELS[prior.kernel](r2)
+        mean = (self.weights.unsqueeze(-2) @ v).squeeze(-2)
+        if prior.mean != "zero":
+            mean = mean + self.mean.unsqueeze(-1)
+        variance, floor = signal - v.square().sum(-2), _VARIANCE_FLOOR * signal
+        std = torch.maximum(variance, floor).sqrt()
+
+        def pullback(d_mean: Tensor, d_std: Tensor) -> Tensor:
+            # The derivative of sqrt at 0 is infinite; below the floor, where nothing is left to
+            # learn, it is taken as 0.
+            d_square = (d_std / std * (variance > floor)).unsqueeze(-2)
+            d_v = self.weights.unsqueeze(-1) * d_mean.unsqueeze(-2) - v * d_square  # E t N
+            d_r2 = self.scaled_inverse.mT @ d_v * SLOPES[prior.kernel](r2)
+            difference = at.unsqueeze(-3) - self.scaled_x.unsqueeze(-2)  # E t N D
+            return (difference * d_r2.unsqueeze(-1)).sum(-3) * (2 / scale)
+
+        return mean, std, pullback
+
+    @cached_property
+    def scaled_x(self) -> Float[Tensor, "E t D"]:
+        """The observed points in lengthscales."""
+        return self.x / self.prior.lengthscale.unsqueeze(-2)
+
+    @cached_property
+    def scaled_inverse(self) -> Float[Tensor, "E t t"]:
+        """L^-1 s, so that the factor s of the covariance costs t x t products and not t x N."""
+        return self.inverse * self.prior.signal_variance[:, None, None]
+
+    @cached_property
+    def weights(self) -> Float[Tensor, "E t"]:
+        """L^-1 (y - m), by which `v` is weighted in the mean."""
+        if self.prior.mean == "zero":
+            return self.white_y
+        return self.white_y - self.mean[:, None] * self.white_1
 
     def _require(self, tensor: Tensor, axes: str) -> None:
         episodes = self.x.shape[0]
@@ -113,10 +160,19 @@ class GP:
         if axes.endswith("D"):
             require_dim(tensor, self.prior.dim)
 
-    @property
-    def _scaled_inverse(self) -> Tensor:
-        """L^-1 s, so that the factor s of the covariance costs t x t products and not t x N."""
-        return self.inverse * self.prior.signal_variance[:, None, None]
+
+class _Prediction(torch.autograd.Function):
+    """Mean and deviation as one node of the autograd graph."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, gp: GP) -> tuple[Tensor, Tensor]:
+        mean, std, ctx.pullback = gp.predict_with_pullback(x)
+        return mean, std
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_mean: Tensor, d_std: Tensor) -> tuple[Tensor, None]:
+        return ctx.pullback(d_mean, d_std), None
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:

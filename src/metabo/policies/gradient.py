@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.acquisition import AcquisitionFunction, climbable
+from metabo.acquisition import AcquisitionFunction, climbable, slopes_of
 from metabo.ascent import ascend
 from metabo.policies.candidates import Candidates, best, evaluate
 from metabo.policies.scatter import Scatter, stretched_sobol
@@ -36,27 +36,21 @@ class GradientRefine:
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
         """The points reached, then the points looked at."""
-        dim, device = state.gp.prior.dim, state.gp.x.device
-        _, near = stretched_sobol(self.scatter.n_global, dim, device)
-        looked = evaluate(state, af, self.scatter.grid(state))
-        starts = looked.take(best(looked.score, self.k_global, near))
-        clouds = self.scatter.clouds(state)
-        if clouds.shape[1]:
-            cloud = evaluate(state, af, clouds)
-            size = self.scatter.n_cloud
-            first = torch.arange(0, clouds.shape[1], size, device=device)
-            tops = cloud.score.unflatten(1, (-1, size)).argmax(-1) + first  # E K
-            starts, looked = starts.then(cloud.take(tops)), looked.then(cloud)
+        scatter, dim = self.scatter, state.gp.prior.dim
+        looked = evaluate(state, af, torch.cat([scatter.grid(state), scatter.clouds(state)], 1))
+        starts = looked.belief.x.gather(1, self._starts(looked.score, dim))  # E K D
+        slopes = slopes_of(climbable(af))
 
-        def climb(x: Tensor) -> Tensor:
-            return climbable(af)(state.belief(x))
+        def climb(x: Tensor) -> tuple[Tensor, Tensor]:
+            belief, pullback = state.belief_with_pullback(x)
+            at = slopes(belief)
+            return at.score, pullback(at.mean, at.std) + at.x
 
-        corner = torch.zeros(dim, dtype=starts.belief.x.dtype, device=device)
         reached, _ = ascend(
             climb,
-            starts.belief.x,
-            lower=corner,
-            upper=corner + 1,
+            starts,
+            lower=starts.new_zeros(dim),
+            upper=starts.new_ones(dim),
             # What the GP calls far is what the AF calls far: in lengthscales its humps are about
             # round.
             unit=state.gp.prior.lengthscale[:, None, :],
@@ -64,3 +58,12 @@ class GradientRefine:
             radius=self.radius,
         )
         return evaluate(state, af, reached).then(looked)
+
+    def _starts(self, score: Tensor, dim: int) -> Tensor:
+        """The numbers of the points to climb from, once for each dimension."""
+        n, size = self.scatter.n_global, self.scatter.n_cloud
+        _, near = stretched_sobol(n, dim, score.device)
+        grid, clouds = score[:, :n], score[:, n:].unflatten(1, (-1, size))
+        first = torch.arange(n, score.shape[1], size, device=score.device)
+        starts = torch.cat([best(grid, self.k_global, near), clouds.argmax(-1) + first], 1)  # E K
+        return starts.unsqueeze(-1).expand(-1, -1, dim)
