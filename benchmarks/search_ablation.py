@@ -97,7 +97,7 @@ if __name__ == "__main__":
     report("all of it", lambda search: search)
     report(
         "without the clouds",
-        lambda search: replace(search, scatter=replace(search.scatter, k_cloud=0), k_global=7),
+        lambda search: replace(search, scatter=replace(search.scatter, k_cloud=0), k_global=9),
     )
     for label, modules, name, value in VARIANTS:
         with ExitStack() as stack:

@@ -109,7 +109,7 @@ def ascend(
 def _direction(inverse: Tensor, gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
     """The quasi-Newton step in the coordinates that the box leaves free."""
     free_gradient = _free(gradient, point, end)
-    step = (inverse * free_gradient.unsqueeze(-2)).sum(-1) * (free_gradient != 0)
+    step = (inverse * free_gradient.unsqueeze(-2)).sum(-1).masked_fill(free_gradient == 0, 0.0)
     # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
     # gradient, given the step's length, does.
     move = _inside(point + step, end) - point

@@ -51,7 +51,8 @@ def test_chunks_change_nothing(rng, monkeypatch):
         state = state.observe(x, tasks(x[:, None])[:, 0])
     points = torch.rand(4, 333, 3, generator=rng, dtype=torch.float64)
     whole = evaluate(state, EI(), points)
-    monkeypatch.setattr(module, "_CHUNK_CPU", 1000)
-    cut = evaluate(state, EI(), points)
-    torch.testing.assert_close(whole.score, cut.score, rtol=1e-9, atol=1e-14)
-    torch.testing.assert_close(whole.belief.std, cut.belief.std, rtol=1e-9, atol=1e-14)
+    for limits in ((1000, 2**13), (2**18, 400)):
+        monkeypatch.setattr(module, "_LIMITS_CPU", limits)
+        cut = evaluate(state, EI(), points)
+        torch.testing.assert_close(whole.score, cut.score, rtol=1e-9, atol=1e-14)
+        torch.testing.assert_close(whole.belief.std, cut.belief.std, rtol=1e-9, atol=1e-14)

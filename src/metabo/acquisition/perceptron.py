@@ -103,19 +103,21 @@ def score_and_gradient(
             weights.append(layer.weight)
             rows = torch.nn.functional.linear(rows, layer.weight, layer.bias)
         else:
-            slopes.append(_slope(layer, rows))
-            rows = layer(rows)
+            rows, slope = _activated(layer, rows)
+            slopes.append(slope)
     gradient = weights.pop()  # 1 H
     for weight, slope in zip(reversed(weights), reversed(slopes), strict=True):
         gradient = (gradient * slope) @ weight
     return rows.view(x.shape[:-1]), gradient.view(x.shape)
 
 
-def _slope(activation: nn.Module, x: Tensor) -> Tensor:
-    """The derivative of an activation at `x`."""
+def _activated(activation: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
+    """An activation at `x`, and its derivative."""
     if isinstance(activation, nn.ReLU):
-        return x > 0
+        value = x.relu()
+        return value, value.sign()
     if isinstance(activation, nn.Tanh):
-        return 1 - x.tanh().square()
+        value = x.tanh()
+        return value, 1 - value.square()
     sigmoid = x.sigmoid()  # SiLU
-    return sigmoid * (1 + x * (1 - sigmoid))
+    return x * sigmoid, sigmoid * (1 + x * (1 - sigmoid))

@@ -18,8 +18,14 @@ from metabo.shapes import Bool, Float, Int
 from metabo.state import Belief, BOState
 
 _TIE = 1e-9
-_CHUNK_CPU, _CHUNK_CUDA = 2**18, 2**26
-"""Covariances (E x t x N) computed at once: 2 MB, about a core's cache, and 512 MB on a device."""
+_LIMITS_CPU, _LIMITS_CUDA = (2**18, 2**13), (2**26, 2**22)
+"""Covariances (E x t x N) and points (E x N) at once.
+
+On a CPU that is 2 MB of covariances, about a core's cache, and few enough points for the layers of
+a network to stay near it; on a device 512 MB of covariances.
+"""
+_LEAST = 32
+"""Points per episode below which chunks are only cut to save memory."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +62,9 @@ class Candidates:
 @torch.no_grad()
 def evaluate(state: BOState, af: AcquisitionFunction, x: Float[Tensor, "E N D"]) -> Candidates:
     """Score the points `x`, chunk by chunk."""
-    limit = _CHUNK_CUDA if x.is_cuda else _CHUNK_CPU
-    size = max(1, limit // (state.n_episodes * max(1, state.n_observed)))
+    covariances, points = _LIMITS_CUDA if x.is_cuda else _LIMITS_CPU
+    fitting = covariances // (state.n_episodes * max(1, state.n_observed))
+    size = max(1, min(fitting, max(_LEAST, points // state.n_episodes)))
     parts = []
     for chunk in x.split(size, 1):
         belief = state.belief(chunk)

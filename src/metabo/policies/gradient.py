@@ -22,9 +22,9 @@ class GradientRefine:
 
     scatter: Scatter = Scatter()  # noqa: RUF009 (frozen)
     """Where to look first. One climb starts from the best point of each cloud."""
-    k_global: int = 4
+    k_global: int = 6
     """Climbs from the grid, no two from neighbouring points."""
-    iterations: int = 12
+    iterations: int = 9
     """Gradients per climb."""
     radius: float = 0.1
     """Longest first step of a climb, in lengthscales of the GP."""
@@ -32,7 +32,7 @@ class GradientRefine:
     @classmethod
     def sized(cls, dim: int) -> "GradientRefine":
         """More points and longer climbs in more dimensions."""
-        return cls(Scatter(n_global=150 * max(dim, 2)), iterations=8 + 2 * max(dim, 2))
+        return cls(Scatter(n_global=150 * max(dim, 2)), iterations=5 + 2 * max(dim, 2))
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
         """The points reached, then the points looked at."""
