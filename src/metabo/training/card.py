@@ -1,5 +1,6 @@
 """What a trained artifact says about itself."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -72,9 +73,10 @@ def _device_name(device: str) -> str:
 
 
 def _commit() -> str | None:
+    """Of the source tree; `$METABO_COMMIT` says it for a copy that has no history."""
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip() or None
+        return os.environ.get("METABO_COMMIT")
+    return done.stdout.strip() or os.environ.get("METABO_COMMIT")

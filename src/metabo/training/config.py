@@ -44,7 +44,7 @@ class TrainConfig:
     """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
     coarse_clouds: bool = True
-    """Whether every second iteration's `Scatter` is as coarse as the paper's local grids."""
+    """Whether every second iteration's `Scatter` is about as coarse as the paper's local grids."""
 
     iterations: int = 2000
     episodes: int = 40
@@ -137,7 +137,7 @@ _DEFAULT = {
     "init": "orthogonal",
     "candidates": "scatter",
     "episodes": 100,
-    "iterations": 1500,
+    "iterations": 1000,
     "minibatches": 10,
     "learning_rate": 5e-4,
     "final_learning_rate": 1e-5,

@@ -51,6 +51,7 @@ class Replayed(Generic[P, R]):
         with torch.cuda.stream(side):  # a trial run: libraries set themselves up, caches fill
             self.function(*args, **kwargs)
         torch.cuda.current_stream().wait_stream(side)
+        torch.cuda.empty_cache()  # the recording has its own memory and cannot use the trial's
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
             result = self.function(*args, **kwargs)

@@ -14,17 +14,25 @@ from metabo.training.critic import Critic
 from metabo.training.ppo import Batch, advantages
 from metabo.training.rewards import rewards
 
+FINEST = 3.0
+"""How many decades below 0.2 the clouds of training reach, as those of the gradient search do."""
 
-def training_search(config: TrainConfig, dim: int, *, is_coarse: bool = False) -> Searcher:
-    """The candidate set of training.
 
-    Every second iteration sees coarse clouds, as fine as the paper's local grids, so that an AF
-    also meets the points that the published search will show it.
+def decades(config: TrainConfig, iteration: int) -> float:
+    """How far the clouds of an iteration reach.
+
+    Every second iteration sees coarser clouds, as fine as the paper's local grids in three and in
+    two dimensions, so that an AF also meets the points that the published search will show it.
     """
+    return (FINEST, 1.0, FINEST, 2.0)[iteration % 4] if config.coarse_clouds else FINEST
+
+
+def training_search(config: TrainConfig, dim: int, reach: float = FINEST) -> Searcher:
+    """The candidate set of training."""
     if config.candidates == "scatter":
         # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
         n = config.n_global or (600 if dim == 1 else 150 * dim)
-        return Scatter(n_global=n, decades=1.0 if is_coarse else 3.0)
+        return Scatter(n_global=n, decades=reach)
     paper = HierarchicalGrid.paper(dim)
     n = config.n_global or paper.n_global
     return HierarchicalGrid(n, n)
@@ -41,7 +49,7 @@ def collect(
     budget: int,
     seed: int | Int[Tensor, ""],
     prior: Prior | None = None,
-    is_coarse: bool = False,
+    reach: float = FINEST,
 ) -> tuple[Batch, Episodes]:
     """Roll the sampled policy out on the tasks."""
     features: list[Tensor] = []
@@ -56,7 +64,7 @@ def collect(
         index.append(proposal.index)
         log_old.append(proposal.log_probability)
 
-    policy = Sample(af, training_search(config, family.domain.dim, is_coarse=is_coarse))
+    policy = Sample(af, training_search(config, family.domain.dim, reach))
     episodes = rollout(
         policy, tasks, family, seed=seed, budget=budget, prior=prior, on_step=record
     )

@@ -31,7 +31,7 @@ from metabo.training.critic import Critic
 from metabo.training.graphs import Replayed
 from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
-from metabo.training.rollouts import collect, training_search
+from metabo.training.rollouts import collect, decades, training_search
 
 
 class TrainingError(MetaBOError, ArithmeticError):
@@ -145,7 +145,7 @@ class Trainer:
             drawn.to(config.device),
             _key(_mix(config.seed, number)),
             budget,
-            is_coarse=config.coarse_clouds and number % 2 == 1,
+            decades(config, number),
         )
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
@@ -172,7 +172,7 @@ class Trainer:
         )
 
     def _collect(
-        self, tasks: Tasks, key: Int[Tensor, ""], budget: int, *, is_coarse: bool
+        self, tasks: Tasks, key: Int[Tensor, ""], budget: int, reach: float
     ) -> tuple[Batch, Episodes]:
         """Roll the sampled policy out: the first half of an iteration."""
         return collect(
@@ -184,7 +184,7 @@ class Trainer:
             budget=budget,
             seed=key,
             prior=self.prior,
-            is_coarse=is_coarse,
+            reach=reach,
         )
 
     def _update(self, batch: Batch, order: Int[Tensor, "epochs S"]) -> Float[Tensor, "4"]:

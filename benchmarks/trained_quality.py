@@ -1,0 +1,87 @@
+"""Trained acquisition functions on the published test functions, beside the published weights.
+
+Prints one JSON line per family: the median regret with the published grid search at some steps and
+the published weights' there; the steps at which the learned AF with gradient search is not below
+EI with the same search; and the share of steps 16 to 30 that repeat an earlier query (closer than
+1e-6). With `--seeds K` also the medians on K other draws of 100 test functions.
+
+    python benchmarks/trained_quality.py [--families branin] [--runs FOLDER] [--seeds 3]
+
+Artifacts are the shipped ones, or `FOLDER/FAMILY/af.safetensors`.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+import metabo
+
+TASKS = Path(__file__).parents[1] / "examples" / "published-tasks"
+STEPS = (3, 5, 8, 10, 15, 20, 25, 30)
+PUBLISHED = {
+    "branin": (0.186, 0.065, 8.1e-4, 4.8e-5, 2.0e-5, 1.7e-5, 1.7e-5, 1.7e-5),
+    "goldstein-price": (1.17, 0.307, 0.066, 0.015, 3.5e-3, 2.1e-3, 1.7e-3, 1.5e-3),
+    "hartmann-3": (1.87, 0.080, 4.1e-3, 1.4e-3, 3.9e-4, 3.7e-4, 3.7e-4, 3.7e-4),
+}
+
+
+def median(regret: Tensor) -> Tensor:
+    """Over tasks."""
+    return regret.quantile(0.5, 0)
+
+
+def repeats(queries: Tensor) -> float:
+    """Share of steps 16 to 30 whose query was made before."""
+    distance = torch.cdist(queries, queries, compute_mode="donot_use_mm_for_euclid_dist")
+    earlier = torch.ones(distance.shape[1:], dtype=torch.bool).tril(-1)
+    return ((distance < 1e-6) & earlier).any(-1)[:, 15:].double().mean().item()
+
+
+def report(name: str, artifact: str, seeds: int) -> None:
+    """Print one line."""
+    line: dict[str, object] = {"name": "trained_quality", "family": name, "artifact": artifact}
+    file = TASKS / f"{name}.json"
+    steps = torch.tensor(STEPS) - 1
+    published = torch.tensor(PUBLISHED[name], dtype=torch.float64)
+    grid = metabo.evaluate(
+        name, methods=["metabo"], search="grid", task_file=file, artifact=artifact
+    ).methods["metabo"]
+    ours = median(grid.regret)[steps]
+    line["t"] = STEPS
+    line["grid"] = [f"{v:.2g}" for v in ours.tolist()]
+    line["behind_published"] = [t for t, is_ in zip(STEPS, ours > published, strict=True) if is_]
+    run = metabo.evaluate(name, methods=["metabo", "ei"], task_file=file, artifact=artifact)
+    mine, ei = (run.methods[method] for method in ("metabo", "ei"))
+    line["gradient"] = [f"{v:.2g}" for v in median(mine.regret)[steps].tolist()]
+    behind = median(mine.regret) >= median(ei.regret)
+    line["not_below_ei"] = [t + 1 for t in behind.nonzero()[:, 0].tolist() if t]
+    line["repeats"] = {"grid": repeats(grid.queries), "gradient": repeats(mine.queries)}
+    for seed in range(1, seeds + 1):
+        other = metabo.evaluate(
+            name, methods=["metabo"], search="grid", seed=seed, artifact=artifact
+        ).methods["metabo"]
+        ratio = median(other.regret)[steps] / published
+        line[f"of_published_seed_{seed}"] = [f"{v:.2g}" for v in ratio.tolist()]
+    print(json.dumps(line), flush=True)
+
+
+def main() -> None:
+    """Report on the families asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--families", default=",".join(PUBLISHED))
+    parser.add_argument("--runs", type=Path)
+    parser.add_argument("--artifacts", help="names or files, one per family")
+    parser.add_argument("--seeds", type=int, default=0)
+    given = parser.parse_args()
+    families = given.families.split(",")
+    chosen = given.artifacts.split(",") if given.artifacts else families
+    for name, artifact in zip(families, chosen, strict=True):
+        path = str(given.runs / name / "af.safetensors") if given.runs else artifact
+        report(name, path, given.seeds)
+
+
+if __name__ == "__main__":
+    main()
