@@ -92,3 +92,14 @@ def test_devices_run_the_same_episodes(cuda):
     here = rollout(policy, tasks, family, seed=0, budget=4)
     there = rollout(policy, tasks.to(cuda), family, seed=0, budget=4)
     torch.testing.assert_close(here.queries, there.queries.cpu(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["ei", "metabo"])
+def test_inference_mode_changes_nothing(name):
+    family = metabo.family("branin")
+    tasks = family.sample(2, generator(0, "test tasks"))
+    policy = method(name, Setting(family, searcher("gradient", family.domain)))
+    usual = rollout(policy, tasks, family, seed=0, budget=4)
+    with torch.inference_mode():
+        inferred = rollout(policy, tasks, family, seed=0, budget=4)
+    assert torch.equal(usual.queries, inferred.queries)
