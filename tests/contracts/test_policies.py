@@ -77,4 +77,6 @@ def compare(name, together, alone, e):
     torch.testing.assert_close(score[same], lone[same], rtol=1e-9, atol=1e-9)
     first, second = score.topk(2).values
     if name == "sample" or first - second > 1e-9:
-        torch.testing.assert_close(together.x[e], alone.x[0], rtol=0, atol=1e-6)
+        # Where EI itself is 1e-5, scores that agree to 1e-11 leave a flat maximum's place open by so
+        # much.
+        torch.testing.assert_close(together.x[e], alone.x[0], rtol=0, atol=1e-5)
