@@ -13,7 +13,8 @@ from torch import Tensor
 
 from metabo.devices import require_device
 from metabo.errors import DataError, OptionError, unknown
-from metabo.experiments.methods import Setting, method
+from metabo.experiments.methods import method
+from metabo.experiments.setting import Setting
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.policies import SEARCHES, SearchName, searcher

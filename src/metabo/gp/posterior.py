@@ -26,7 +26,7 @@ from metabo.gp.kernels import correlation
 from metabo.gp.prior import Prior
 from metabo.shapes import Float
 
-_VARIANCE_FLOOR = 1e-14
+VARIANCE_FLOOR = 1e-14
 """Least posterior variance relative to the signal's: rounding can leave less at a data point."""
 
 
@@ -101,7 +101,7 @@ class GP:
         variance = signal - v.square().sum(-2)
         # The derivative of sqrt at 0 is infinite; clamping also makes it 0 where nothing is left
         # to learn.
-        return mean, torch.maximum(variance, _VARIANCE_FLOOR * signal).sqrt()
+        return mean, torch.maximum(variance, VARIANCE_FLOOR * signal).sqrt()
 
     def _require(self, tensor: Tensor, axes: str) -> None:
         episodes = self.x.shape[0]
