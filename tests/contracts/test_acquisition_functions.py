@@ -35,8 +35,8 @@ FAMILY = metabo.family("hartmann-3")
 SEEN = sobol(30, 3)
 SOURCES = SourceData(FAMILY.prior, SEEN, FAMILY.sources(5)(SEEN.expand(5, -1, -1)))
 MIXTURE = Mixture.fit(SOURCES.predicted_best(), 2, generator(0, "mixture"))
-TRANSFER = [TAF(SOURCES.models, w) for w in (Experts(), Ranking(), Ranking(0.2))]
-TRANSFER += [TAF(SOURCES.models, Ranking(ranks="mean", prior=FAMILY.prior))]
+TRANSFER = [TAF(SOURCES.models, w) for w in (Experts(), Ranking(), Ranking(1.0))]
+TRANSFER += [TAF(SOURCES.models, Ranking(0.2, "mean", FAMILY.prior))]
 TRANSFER += [LogTAF(taf) for taf in TRANSFER[:2]]
 TRANSFER += [GMMUCB(MIXTURE, Schedule()), GMMUCB(MIXTURE, Schedule(0.2), "plain")]
 AFS = [*CLASSICAL, *TRANSFER, NEURAL, load("hartmann-3")]

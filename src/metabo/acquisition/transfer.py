@@ -50,8 +50,9 @@ class Ranking:
     target's own weight is 3/4.
     """
 
-    rho: float = 1.0
-    """Bandwidth. The distance is at most 1 / sqrt(t (t - 1)), so 1 hardly tells sources apart."""
+    rho: float = 0.02
+    """Bandwidth. Distances are at most 1 / sqrt(t (t - 1)): the published 1 tells hardly any two
+    sources apart."""
     ranks: Literal["observed", "mean"] = "observed"
     """Rank the target by its observed values, or as the published program by its GP's mean."""
     prior: Prior | None = None

@@ -64,18 +64,22 @@ class Evaluation:
 
     def record(self) -> dict[str, object]:
         """As stored in `results.json`."""
-        versions = {
-            "metabo": __version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "numpy": numpy.__version__,
-        }
         head = {
             key: getattr(self, key)
             for key in ("family", "budget", "tasks", "seed", "device", "search")
         }
         results = {name: result.record() for name, result in self.methods.items()}
-        return {**head, "versions": versions, "methods": results}
+        return {**head, "versions": versions(), "methods": results}
+
+
+def versions() -> dict[str, str]:
+    """Of all that results depend on."""
+    return {
+        "metabo": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": numpy.__version__,
+    }
 
 
 def evaluate(
@@ -89,6 +93,7 @@ def evaluate(
     artifact: str | Path | None = None,
     search: SearchName = "gradient",
     device: str = "cpu",
+    stream: str = "test tasks",
     on_progress: Progress | None = None,
 ) -> Evaluation:
     """Run each method on the same tasks, all episodes of a method in lockstep.
@@ -104,6 +109,8 @@ def evaluate(
         search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
             `sobol`.
         device: `cpu` or `cuda`.
+        stream: Of the random numbers that tasks are drawn from: to choose parameters, take
+            `validation tasks`.
         on_progress: Called after each step of each method.
     """
     setting = family(name)
@@ -117,8 +124,11 @@ def evaluate(
         None if artifact is None else str(artifact),
     )
     policies = {m.strip(): method(m, built_for) for m in methods}
-    drawn = _draw(setting, tasks, seed) if task_file is None else _read(setting, Path(task_file))
-    drawn = drawn.to(device)
+    drawn = (
+        setting.sample(tasks, generator(seed, stream))
+        if task_file is None
+        else _read(setting, Path(task_file))
+    ).to(device)
     results = {}
     for label, policy in policies.items():
 
@@ -132,10 +142,6 @@ def evaluate(
         seconds = (time.perf_counter() - start) / len(regret)
         results[label] = MethodResult(regret, episodes.queries.cpu(), seconds)
     return Evaluation(name, budget, len(drawn.optimum), seed, device, search, results)
-
-
-def _draw(setting: TaskFamily, n: int, seed: int) -> Tasks:
-    return setting.sample(n, generator(seed, "test tasks"))
 
 
 def _read(setting: TaskFamily, path: Path) -> Tasks:
