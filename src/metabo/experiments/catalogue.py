@@ -151,7 +151,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             "run-time",
-            "Seconds per episode of 30 steps, one thread",
+            "Seconds per episode, one thread",
             "seconds",
             ("ei", "metabo-50", "metabo", *_TAF),
             {"smoke": Scale(1, 3), "full": Scale(10, 30)},
@@ -165,6 +165,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 "smoke": Scale(4, 5, _grid(("0.22", "linear"), (1, 3))),
                 "full": Scale(64, 30, _grid(_SHARES, (1, 2, 3, 4, 5))),
             },
+            search="gradient",  # the cheaper one: there are 66 settings per family
             # Where training validates too: what is chosen here has not seen a test task.
             stream="validation tasks",
         ),

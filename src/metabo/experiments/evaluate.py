@@ -23,6 +23,7 @@ from metabo.shapes import Float
 from metabo.tasks import TaskFamily, Tasks, family
 from metabo.version import __version__
 
+STREAMS = ("test tasks", "validation tasks")
 Progress = Callable[[str, int, int], None]
 """Told after each step: the method, the steps done and the budget."""
 
@@ -115,7 +116,7 @@ def evaluate(
     """
     setting = family(name)
     budget = setting.budget if budget is None else budget
-    _check(methods, tasks=tasks, budget=budget, search=search, device=device)
+    _check(methods, tasks=tasks, budget=budget, search=search, device=device, stream=stream)
     # Every mistake in a method's name or options comes to light before the first run.
     built_for = Setting(
         setting,
@@ -165,7 +166,9 @@ def _read(setting: TaskFamily, path: Path) -> Tasks:
         raise DataError(f"In the task file `{path}`: {error}") from None
 
 
-def _check(methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str) -> None:
+def _check(
+    methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str, stream: str
+) -> None:
     if isinstance(methods, str) or not methods or not all(isinstance(m, str) for m in methods):
         raise OptionError(f"`methods` must be a list with at least one name, but got {methods!r}.")
     if len({m.strip() for m in methods}) < len(methods):
@@ -175,4 +178,6 @@ def _check(methods: Sequence[str], *, tasks: int, budget: int, search: str, devi
             raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")
     if search not in SEARCHES:
         raise unknown("search", search, SEARCHES)
+    if stream not in STREAMS:
+        raise unknown("stream", stream, STREAMS)
     require_device(device)

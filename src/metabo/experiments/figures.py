@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -20,7 +21,7 @@ def plot_experiment(experiment: Experiment, results: Results, path: Path) -> Non
         _seconds(figure.subplots(), experiment, results)
     else:
         n = len(experiment.families)
-        figure = Figure(figsize=(4.6 * n, 4.2), layout="constrained")
+        figure = Figure(figsize=(4.6 * n, 4.6), layout="constrained")
         for axes, family in zip(
             np.atleast_1d(figure.subplots(1, n)), experiment.families, strict=True
         ):
@@ -29,6 +30,17 @@ def plot_experiment(experiment: Experiment, results: Results, path: Path) -> Non
                 _regret(axes, family, experiment, results)
             else:
                 _tuning(axes, family, results)
+        handles = dict[str, Artist]()
+        for axes in figure.axes:
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                handles.setdefault(label, handle)
+        figure.legend(
+            list(handles.values()),
+            list(handles),
+            loc="outside lower center",
+            ncols=5,
+            frameon=False,
+        )
     figure.suptitle(experiment.title)
     figure.savefig(path, dpi=120)
 
@@ -87,4 +99,3 @@ def _tuning(axes: Axes, family: str, results: Results) -> None:
     axes.set_ylabel("median regret summed over the steps")
     axes.tick_params(axis="x", rotation=60)
     axes.grid(visible=True, alpha=0.3)
-    axes.legend(frameon=False, fontsize="small")

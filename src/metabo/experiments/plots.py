@@ -27,6 +27,7 @@ def plot_regret(evaluation: Evaluation, path: Path) -> None:
         for name, result in evaluation.methods.items()
     }
     draw_curves(axes, curves)
+    axes.legend(frameon=False)
     axes.set_title(
         f"{evaluation.family}: {evaluation.tasks} unseen tasks, {evaluation.search} search"
     )
@@ -50,8 +51,6 @@ def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
     axes.set_xlabel("evaluations t")
     axes.set_ylabel("simple regret (median, 30-70 %)")
     axes.grid(visible=True, which="major", alpha=0.3)
-    if curves:
-        axes.legend(frameon=False, fontsize="small")
 
 
 def plot_training(log: Path, path: Path) -> None:

@@ -58,7 +58,7 @@ def run(
             "versions": versions(),
             "commit": _commit(),
             "device": _device(),
-            "threads": torch.get_num_threads(),
+            "threads": 1 if unit.kind == "seconds" else torch.get_num_threads(),
             "seconds": _short(time.perf_counter() - start),
             "result": result,
         }
