@@ -13,7 +13,6 @@ import metabo
 
 METHODS = (
     "taf-me",
-    "taf-me:hyperparameters=fitted",
     "taf-r:rho=1:ranks=mean",
     "taf-r:rho=1",
     "taf-r:rho=0.1",
@@ -39,8 +38,6 @@ def main() -> None:
     families = ("branin",) if options.smoke else ("branin", "goldstein-price", "hartmann-3")
     for family in families:
         for method in METHODS:
-            if options.smoke and "fitted" in method:
-                continue
             run = metabo.evaluate(
                 family, methods=[method], tasks=tasks, budget=budget, stream="validation tasks"
             )

@@ -140,7 +140,7 @@ def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
     code, out, _ = metabo(*arguments, "--rerun")
     assert code == 0
     assert "missing" not in out
-    assert "gmm-ucb:w=0.22" in out
+    assert "w=0.22" in out
     files = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
     assert len(files) == 6
     assert (tmp_path / "tuning/smoke/tuning.png").read_bytes().startswith(b"\x89PNG")

@@ -1,10 +1,14 @@
+from pathlib import Path
+
 import pytest
 
 import metabo
+from metabo.acquisition import Schedule
 from metabo.experiments import Setting, method
 from metabo.experiments.catalogue import BENCHMARKS, EXPERIMENTS, SCALES
 from metabo.experiments.published import REGRET, SECONDS, STEPS, TUNED
 from metabo.experiments.report import sheets
+from metabo.experiments.runner import stored
 from metabo.experiments.transfer import PRESETS
 from metabo.options import parse
 from metabo.policies import searcher
@@ -69,3 +73,17 @@ def test_a_report_shows_ours_beside_theirs_and_dashes_for_what_is_missing(name):
     assert any(cell.startswith("-") for cell in cells)
     for table in tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_the_tuned_presets_are_what_the_stored_search_found():
+    folder = Path(__file__).parents[2] / "results"
+    for unit in EXPERIMENTS["tuning"].units("full"):
+        record = stored(unit, folder)
+        assert record is not None
+        _, options = parse(record["result"]["best"])
+        preset = PRESETS["tuned"][unit.family]
+        if unit.method == "gmm-ucb":
+            assert Schedule.read(options["w"]) == preset.w
+            assert int(options["components"]) == preset.components
+        else:
+            assert Schedule.read(options["epsilon"]) == preset.epsilon

@@ -69,11 +69,14 @@ def _tuning(experiment: Experiment, scale: ScaleName, results: Results) -> list[
         for method in experiment.methods:
             record, theirs = results.get((family, method)), TUNED[family, method]
             total = {} if record is None else record["result"]["total"]
-            best = NOTHING if record is None else record["result"]["best"]
-            rows.append((family, best, _total(total, best), theirs, _total(total, theirs)))
+            best = f":{NOTHING}" if record is None else record["result"]["best"]
+            ours, paper = (
+                setting.partition(":")[2].replace(":", " ") for setting in (best, theirs)
+            )
+            rows.append((family, method, ours, _total(total, best), paper, _total(total, theirs)))
     size = experiment.scales[scale]
     title = f"Best settings by median regret summed over the steps, {size.tasks} validation tasks"
-    columns = ("family", "ours", "sum", "the paper's", "sum")
+    columns = ("family", "method", "ours", "sum", "the paper's", "sum")
     return [Sheet(title, columns, tuple(rows))]
 
 

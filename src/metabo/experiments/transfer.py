@@ -32,7 +32,11 @@ Preset = Literal["tuned", "paper"]
 LINEAR = Schedule()
 PRESETS: dict[Preset, dict[str, Tuned]] = {
     # Found by `metabo report tuning`, on validation tasks.
-    "tuned": {},
+    "tuned": {
+        "branin": Tuned(Schedule(0.33), 5, LINEAR),
+        "goldstein-price": Tuned(Schedule(0.11), 3, LINEAR),
+        "hartmann-3": Tuned(Schedule(0.11), 4, LINEAR),
+    },
     # Found by the paper, on its test tasks.
     "paper": {
         "branin": Tuned(Schedule(0.22), 3, LINEAR),
