@@ -24,3 +24,11 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """Keep source data away from the user's cache, and warm for one session."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("METABO_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

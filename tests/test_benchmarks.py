@@ -15,7 +15,17 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["episodes", "search_quality", "published_curves"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "episodes",
+        "search_quality",
+        "published_curves",
+        "published_taf",
+        "transfer",
+        "transfer_variants",
+    ],
+)
 def test_it_runs_and_prints_json_lines(name):
     command = [sys.executable, BENCHMARKS / f"{name}.py", "--smoke"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

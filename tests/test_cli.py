@@ -129,3 +129,33 @@ def test_the_core_needs_no_plotting_terminal_or_shape_library():
         "assert not bad, bad"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
+    arguments = ("report", "tuning", "--scale", "smoke", "--out", tmp_path)
+    code, out, _ = metabo(*arguments)
+    assert code == 0
+    assert "6 of 6 results are missing" in out
+    assert not list(tmp_path.iterdir())
+    code, out, _ = metabo(*arguments, "--rerun")
+    assert code == 0
+    assert "missing" not in out
+    assert "w=0.22" in out
+    files = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
+    assert len(files) == 6
+    assert (tmp_path / "tuning/smoke/tuning.png").read_bytes().startswith(b"\x89PNG")
+    next(iter(files)).unlink()
+    code, out, _ = metabo(*arguments)
+    assert "1 of 6 results are missing" in out
+    metabo(*arguments, "--rerun")
+    again = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
+    assert sum(again[p] != files[p] for p in files) == 1
+
+
+def test_report_names_what_it_does_not_know(metabo, tmp_path):
+    code, _, err = metabo("report", "figure-3", "--out", tmp_path)
+    assert code == 2
+    assert "Unknown experiment `figure-3`" in err
+    code, _, err = metabo("report", "--scale", "huge", "--out", tmp_path)
+    assert code == 2
+    assert "`scale` must be `smoke` or `full`" in err

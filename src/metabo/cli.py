@@ -1,29 +1,23 @@
-"""The command line: `metabo list`, `metabo train`, `metabo evaluate`."""
+"""The command line: `metabo list`, `metabo train`, `metabo evaluate`, `metabo report`."""
 
-import math
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import TaskID
 from rich.table import Table
 from rich.text import Text
 
 from metabo.errors import MetaBOError
-from metabo.experiments import METHODS, Evaluation, evaluate
+from metabo.experiments import METHODS, evaluate
+from metabo.experiments.catalogue import EXPERIMENTS, experiment, scale
+from metabo.experiments.display import empty_table, progress_bars, run_with_bars, summary
+from metabo.experiments.report import sheets
+from metabo.experiments.runner import missing, stored
 from metabo.experiments.store import require_writable, save_json, write_all
-from metabo.metrics import quantiles
 from metabo.options import declared_options
 from metabo.policies import SEARCHES, SearchName
 from metabo.pretrained import artifacts, read_card
@@ -52,24 +46,27 @@ def main() -> None:
 
 @app.command("list")
 def list_() -> None:
-    """Show families, methods, searches and artifacts, with their options."""
-    families = _table("Families (name:option=value)", "name", "D", "budget", "options")
+    """Show families, methods, searches, artifacts and experiments, with their options."""
+    families = empty_table("Families (name:option=value)", "name", "D", "budget", "options")
     for name, builder in FAMILIES.items():
         setting = family(name)
         families.add_row(name, str(setting.domain.dim), str(setting.budget), _options(builder))
-    methods = _table("Methods (name:option=value)", "name", "what it does", "options")
+    methods = empty_table("Methods (name:option=value)", "name", "what it does", "options")
     for name, build in METHODS.items():
         summary = (build.__doc__ or "").splitlines()[0]
         methods.add_row(name, summary, _options(build))
-    searches = _table("Searches", "name", "how acquisition functions are maximized")
+    searches = empty_table("Searches", "name", "how acquisition functions are maximized")
     for name, summary in SEARCHES.items():
         searches.add_row(name, summary)
-    for table in (families, methods, searches, _artifacts()):
+    experiments = empty_table("Experiments", "name", "what it shows")
+    for name, one in EXPERIMENTS.items():
+        experiments.add_row(name, one.title)
+    for table in (families, methods, searches, _artifacts(), experiments):
         console.print(table)
 
 
 def _artifacts() -> Table:
-    table = _table(
+    table = empty_table(
         "Artifacts", "name", "D", "sources", "seconds", "validation regret", "EI's", "random's"
     )
     for name, path in artifacts().items():
@@ -120,7 +117,7 @@ def train_(
     changes |= {name: value for name, value in given.items() if value is not None}
     changes |= read_settings(settings or [])
     board = TensorBoard(folder / "tensorboard") if tensorboard else None
-    progress = _progress("reward {task.fields[reward]:.3f}  validation {task.fields[best]}")
+    progress = progress_bars("reward {task.fields[reward]:.3f}  validation {task.fields[best]}")
     bars: list[TaskID] = []
 
     def on_event(event: Event) -> None:
@@ -159,7 +156,7 @@ def _print_card(name: str, card: dict[str, Any]) -> None:
     medians = card["validation"]["median_regret"]
     budget = card["budget"][1]
     marks = [t for t in (1, 2, 3, 5, 10, 20, 30) if t < budget] + [budget]
-    table = _table(
+    table = empty_table(
         f"{name}: median simple regret on {card['validation']['tasks']} validation tasks",
         "method",
         *(f"t={t}" for t in marks),
@@ -203,7 +200,7 @@ def evaluate_(
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
     family(family_)
     require_writable(folder, ("results.json", "regret.png"))
-    progress, bars = _progress(), dict[str, TaskID]()
+    progress, bars = progress_bars(), dict[str, TaskID]()
 
     def on_progress(name: str, step: int, total: int) -> None:
         progress.start()
@@ -234,61 +231,51 @@ def evaluate_(
             "regret.png": lambda path: plot_regret(evaluation, path),
         },
     )
-    console.print(_summary(evaluation))
+    console.print(summary(evaluation))
     console.out(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}", highlight=False)
 
 
-def _summary(evaluation: Evaluation) -> Table:
-    """Median regret of each method at a few steps, its curve in small, and its time."""
-    marks = [t for t in (1, 5, 10, 20, 30, 50, 100) if t < evaluation.budget] + [evaluation.budget]
-    curves = {
-        name: quantiles(r.regret, [0.5])[0].tolist() for name, r in evaluation.methods.items()
-    }
-    logs = [math.log10(max(v, 1e-16)) for curve in curves.values() for v in curve]
-    table = _table(
-        f"{evaluation.family}: median simple regret, {evaluation.tasks} tasks",
-        "method",
-        *(f"t={t}" for t in marks),
-        "log(regret)",
-        "s/run",
-    )
-    for name, curve in curves.items():
-        numbers = [f"{curve[t - 1]:.1e}" for t in marks]
-        seconds = f"{evaluation.methods[name].seconds_per_episode:.4f}"
-        table.add_row(Text(name), *numbers, _spark(curve, min(logs), max(logs)), seconds)
-    return table
+@app.command("report")
+def report_(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[EXPERIMENT ...]", help="Such as figure-2.", show_default="all"),
+    ] = None,
+    scale_: Annotated[str, typer.Option("--scale", help="smoke or full.")] = "full",
+    rerun: Annotated[
+        bool, typer.Option(help="Run what is missing, or all again where nothing is.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+) -> None:
+    """Show stored results of experiments beside the paper's numbers; --rerun makes them."""
+    from metabo.experiments.figures import plot_experiment  # matplotlib is slow to import
 
-
-def _spark(curve: list[float], low: float, high: float) -> str:
-    """A curve as a row of blocks on a logarithmic scale, at most ten of them."""
-    blocks = "▁▂▃▄▅▆▇█"
-    stride = max(1, math.ceil(len(curve) / 10))
-    heights = [(math.log10(max(v, 1e-16)) - low) / max(high - low, 1e-9) for v in curve[::stride]]
-    return "".join(blocks[min(7, int(8 * h))] for h in heights)
-
-
-def _progress(text: str = "steps") -> Progress:
-    return Progress(
-        TextColumn("{task.description:>12}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(text),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(
-        title=Text(title, "bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
-    for number, column in enumerate(columns):
-        table.add_column(column, overflow="fold", no_wrap=number == 0)
-    return table
+    chosen, size = [experiment(name) for name in names or EXPERIMENTS], scale(scale_)
+    require_writable(out, ())
+    for one in chosen:
+        units = list(one.units(size))
+        if rerun:
+            run_with_bars(missing(units, out) or units, out)
+        left = missing(units, out)
+        records = {(u.family, u.method): stored(u, out) for u in units}
+        results = {key: record for key, record in records.items() if record is not None}
+        if left:
+            console.out(
+                f"{one.name}: {len(left)} of {len(units)} results are missing in {out}. Run them "
+                f"with `metabo report {one.name} --scale {size} --rerun`.",
+                highlight=False,
+            )
+        if not results:
+            continue
+        for sheet in sheets(one, size, results):
+            table = empty_table(sheet.title, *sheet.columns)
+            for row in sheet.rows:
+                table.add_row(*map(Text, row))
+            console.print(table)
+        folder = out / one.name / size
+        picture = f"{one.name}.png"
+        write_all(folder, {picture: partial(plot_experiment, one, results)})
+        console.out(f"Wrote {folder / picture}", highlight=False)
 
 
 def _options(builder: object) -> str:

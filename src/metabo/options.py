@@ -7,13 +7,27 @@ their types and defaults. There is no second table to keep.
 import inspect
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Literal, TypeVar, get_args, get_origin
+from typing import Literal, Protocol, TypeVar, get_args, get_origin, runtime_checkable
 
 from metabo.errors import OptionError, unknown
 
 T = TypeVar("T")
 Range = tuple[float, float]
 """A closed interval, written `low..high` in text."""
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A type that reads its values from text itself."""
+
+    @property
+    def form(self) -> str:
+        """What a value must be, for messages."""
+        ...
+
+    def read(self, value: object) -> object:
+        """The value; `ValueError` or `TypeError` where it cannot be one."""
+        ...
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
@@ -70,7 +84,11 @@ def convert(value: object, annotation: object, what: str) -> object:
         if value is None:
             return None
         (annotation,) = (a for a in accepted if a is not type(None))
-    form, read = _READERS[annotation]
+    form, read = (
+        (annotation.form, annotation.read)
+        if isinstance(annotation, Readable)
+        else _READERS[annotation]
+    )
     try:
         return read(value)
     except (ValueError, TypeError, OverflowError, KeyError):

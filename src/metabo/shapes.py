@@ -7,6 +7,7 @@
 | `D`  | input dimensions         | `M`  | source tasks                   |
 | `F`  | features per candidate   | `K`  | local searches                 |
 | `P`  | parameters of a task     | `S`  | starts of a hyperparameter fit |
+| `C`  | components of a mixture  | `G`  | 1 where M sources share it, or M |
 
 There is exactly one explicit leading axis: points are `E N D`, values `E N`. `#E` marks an axis
 that is `E` long or 1 and shared. Annotations are checked at run time in the test suite only.

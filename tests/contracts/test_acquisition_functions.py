@@ -7,27 +7,44 @@ import metabo
 from metabo.acquisition import (
     EI,
     FEATURES,
+    GMMUCB,
     PI,
+    TAF,
     UCB,
     AcquisitionFunction,
     Architecture,
+    Experts,
     LogEI,
     LogPI,
+    LogTAF,
+    Mixture,
     NeuralAF,
+    Ranking,
+    Schedule,
     slopes_of,
 )
+from metabo.domain import sobol
 from metabo.pretrained import load
 from metabo.seeding import generator
+from metabo.sources import SourceData
 from metabo.state import BOState
 
 CLASSICAL = [EI(), LogEI(), PI(), PI(0.1), LogPI(), UCB(), UCB(schedule="gp-ucb")]
 SMOOTH = Architecture(3, tuple(FEATURES), (16, 16), "tanh", normalize=True, init="orthogonal")
 NEURAL = NeuralAF(SMOOTH, generator(0, "weights")).double()
-AFS = [*CLASSICAL, NEURAL, load("hartmann-3")]
+FAMILY = metabo.family("hartmann-3")
+SEEN = sobol(30, 3)
+SOURCES = SourceData(FAMILY.prior, SEEN, FAMILY.sources(5)(SEEN.expand(5, -1, -1)))
+MIXTURE = Mixture.fit(SOURCES.predicted_best(), 2, generator(0, "mixture"))
+TRANSFER = [TAF(SOURCES.models, w) for w in (Experts(), Ranking(), Ranking(1.0))]
+TRANSFER += [TAF(SOURCES.models, Ranking(0.2, "mean", FAMILY.prior))]
+TRANSFER += [LogTAF(taf) for taf in TRANSFER[:2]]
+TRANSFER += [GMMUCB(MIXTURE, Schedule()), GMMUCB(MIXTURE, Schedule(0.2), "plain")]
+AFS = [*CLASSICAL, *TRANSFER, NEURAL, load("hartmann-3")]
 
 
 def _name(af):
-    return type(af).__name__ if isinstance(af, NeuralAF) else repr(af)
+    return repr(af) if af in CLASSICAL else type(af).__name__
 
 
 def grown(rng, episodes=3, t=6):
@@ -58,7 +75,7 @@ def test_permuting_the_points_permutes_the_scores(af, rng):
     torch.testing.assert_close(permuted, score, rtol=1e-9, atol=1e-5 if af is AFS[-1] else 1e-12)
 
 
-@pytest.mark.parametrize("af", [*CLASSICAL, NEURAL], ids=_name)
+@pytest.mark.parametrize("af", [*CLASSICAL, *TRANSFER, NEURAL], ids=_name)
 def test_scores_are_differentiable_in_the_points(af, rng):
     state, x = grown(rng)
     assert torch.autograd.gradcheck(

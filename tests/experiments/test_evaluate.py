@@ -52,6 +52,16 @@ def test_methods_meet_the_same_tasks_whatever_their_company():
     assert torch.equal(both.methods["ei"].regret, alone.methods["ei"].regret)
 
 
+def test_validation_tasks_are_others_than_test_tasks():
+    runs = [
+        metabo.evaluate("branin", methods=["random"], tasks=3, budget=2, stream=stream)
+        for stream in ("test tasks", "validation tasks")
+    ]
+    test, validation = (run.methods["random"] for run in runs)
+    assert torch.equal(test.queries, validation.queries)
+    assert not torch.isclose(test.regret, validation.regret).any()
+
+
 def test_explicit_tasks_are_used(tmp_path):
     path = tmp_path / "tasks.json"
     path.write_text('[{"height": 0.7}, {"height": 0.8}]')
@@ -101,7 +111,15 @@ def test_task_files_that_do_not_fit_are_named(tmp_path, unchecked, content, mess
         ({"methods": ["ucb:beta=-1"]}, "`beta` must be finite and not negative, but got -1"),
         ({"methods": ["ucb:delta=0"]}, "`delta` must lie between 0 and 1"),
         ({"methods": ["pi:xi=nan"]}, "`xi` must be finite"),
+        ({"methods": ["taf-me:M=0"]}, r"`M` must lie in 1..1000000 \(the source tasks"),
+        ({"methods": ["taf-r:N=9999"]}, r"`N` must lie in 1..5000 \(points of a source"),
+        ({"methods": ["taf-r:rho=0"]}, "`rho` must be positive"),
+        ({"methods": ["taf-me:rho=1"]}, "Unknown option of method `taf-me` `rho`"),
+        ({"methods": ["gmm-ucb:w=2"]}, r"`w` of method `gmm-ucb` must be a number in 0..1 or"),
+        ({"methods": ["gmm-ucb:components=0"]}, r"`components` must lie in 1..50 "),
+        ({"methods": ["eps-greedy:epsilon=x"]}, r"must be a number in 0..1 or `linear`"),
         ({"search": "gird"}, "Unknown search `gird`. Did you mean `grid`"),
+        ({"stream": "training tasks"}, "Unknown stream `training tasks`"),
         ({"device": "tpu"}, "Unknown device on this machine: `tpu`"),
         ({"device": "cuda:99"}, "Unknown device on this machine: `cuda:99`"),
     ],

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from metabo.devices import require_device
 from metabo.errors import DataError, OptionError, unknown
-from metabo.experiments.methods import Setting, method
+from metabo.experiments.methods import method
+from metabo.experiments.setting import Setting
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.policies import SEARCHES, SearchName, searcher
@@ -22,6 +23,7 @@ from metabo.shapes import Float
 from metabo.tasks import TaskFamily, Tasks, family
 from metabo.version import __version__
 
+STREAMS = ("test tasks", "validation tasks")
 Progress = Callable[[str, int, int], None]
 """Told after each step: the method, the steps done and the budget."""
 
@@ -63,18 +65,22 @@ class Evaluation:
 
     def record(self) -> dict[str, object]:
         """As stored in `results.json`."""
-        versions = {
-            "metabo": __version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "numpy": numpy.__version__,
-        }
         head = {
             key: getattr(self, key)
             for key in ("family", "budget", "tasks", "seed", "device", "search")
         }
         results = {name: result.record() for name, result in self.methods.items()}
-        return {**head, "versions": versions, "methods": results}
+        return {**head, "versions": versions(), "methods": results}
+
+
+def versions() -> dict[str, str]:
+    """Of all that results depend on."""
+    return {
+        "metabo": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": numpy.__version__,
+    }
 
 
 def evaluate(
@@ -88,6 +94,7 @@ def evaluate(
     artifact: str | Path | None = None,
     search: SearchName = "gradient",
     device: str = "cpu",
+    stream: str = "test tasks",
     on_progress: Progress | None = None,
 ) -> Evaluation:
     """Run each method on the same tasks, all episodes of a method in lockstep.
@@ -103,11 +110,13 @@ def evaluate(
         search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
             `sobol`.
         device: `cpu` or `cuda`.
+        stream: Of the random numbers that tasks are drawn from: to choose parameters, take
+            `validation tasks`.
         on_progress: Called after each step of each method.
     """
     setting = family(name)
     budget = setting.budget if budget is None else budget
-    _check(methods, tasks=tasks, budget=budget, search=search, device=device)
+    _check(methods, tasks=tasks, budget=budget, search=search, device=device, stream=stream)
     # Every mistake in a method's name or options comes to light before the first run.
     built_for = Setting(
         setting,
@@ -116,8 +125,11 @@ def evaluate(
         None if artifact is None else str(artifact),
     )
     policies = {m.strip(): method(m, built_for) for m in methods}
-    drawn = _draw(setting, tasks, seed) if task_file is None else _read(setting, Path(task_file))
-    drawn = drawn.to(device)
+    drawn = (
+        setting.sample(tasks, generator(seed, stream))
+        if task_file is None
+        else _read(setting, Path(task_file))
+    ).to(device)
     results = {}
     for label, policy in policies.items():
 
@@ -131,10 +143,6 @@ def evaluate(
         seconds = (time.perf_counter() - start) / len(regret)
         results[label] = MethodResult(regret, episodes.queries.cpu(), seconds)
     return Evaluation(name, budget, len(drawn.optimum), seed, device, search, results)
-
-
-def _draw(setting: TaskFamily, n: int, seed: int) -> Tasks:
-    return setting.sample(n, generator(seed, "test tasks"))
 
 
 def _read(setting: TaskFamily, path: Path) -> Tasks:
@@ -158,7 +166,9 @@ def _read(setting: TaskFamily, path: Path) -> Tasks:
         raise DataError(f"In the task file `{path}`: {error}") from None
 
 
-def _check(methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str) -> None:
+def _check(
+    methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str, stream: str
+) -> None:
     if isinstance(methods, str) or not methods or not all(isinstance(m, str) for m in methods):
         raise OptionError(f"`methods` must be a list with at least one name, but got {methods!r}.")
     if len({m.strip() for m in methods}) < len(methods):
@@ -168,4 +178,6 @@ def _check(methods: Sequence[str], *, tasks: int, budget: int, search: str, devi
             raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")
     if search not in SEARCHES:
         raise unknown("search", search, SEARCHES)
+    if stream not in STREAMS:
+        raise unknown("stream", stream, STREAMS)
     require_device(device)

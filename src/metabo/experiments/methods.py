@@ -1,28 +1,16 @@
 """The methods by name. A method's options are its builder's keyword parameters."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from metabo.acquisition import EI, PI, UCB, AcquisitionFunction, LogEI
-from metabo.domain import Box
+from metabo.acquisition import EI, PI, UCB, LogEI
 from metabo.errors import OptionError, ShapeError, unknown
+from metabo.experiments.setting import Setting, from_midpoint
+from metabo.experiments.transfer import eps_greedy, gmm_ucb, taf_me, taf_r
 from metabo.options import build, parse
-from metabo.policies import Maximize, Policy, RandomSearch, Searcher, StartAt
+from metabo.policies import Maximize, Policy, RandomSearch
 from metabo.pretrained import artifacts, load
-from metabo.tasks import TaskFamily
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a method is built for."""
-
-    family: TaskFamily
-    search: Searcher
-    device: str = "cpu"
-    artifact: str | None = None
-    """Name or file of the AF that `metabo` uses; the family's own if None."""
 
 
 def method(text: str, setting: Setting) -> Policy:
@@ -31,16 +19,6 @@ def method(text: str, setting: Setting) -> Policy:
     if name not in METHODS:
         raise unknown("method", name, METHODS)
     return build(f"method `{name}`", partial(METHODS[name], setting), options)
-
-
-def _from_midpoint(af: AcquisitionFunction, setting: Setting) -> Policy:
-    """Maximize the AF after a first query at the midpoint, the paper's initial design.
-
-    On a finite domain there is no initial design, as in the paper: the first query is any of the
-    tied candidates.
-    """
-    policy, domain = Maximize(af, setting.search), setting.family.domain
-    return StartAt(0.5, policy, domain) if isinstance(domain, Box) else policy
 
 
 def _learned(name: str, setting: Setting) -> Policy:
@@ -72,17 +50,17 @@ def _metabo_50(setting: Setting) -> Policy:
 
 def _ei(setting: Setting) -> Policy:
     """Expected improvement."""
-    return _from_midpoint(EI(), setting)
+    return from_midpoint(EI(), setting)
 
 
 def _logei(setting: Setting) -> Policy:
     """Logarithm of expected improvement: the same maxima, found where EI underflows."""
-    return _from_midpoint(LogEI(), setting)
+    return from_midpoint(LogEI(), setting)
 
 
 def _pi(setting: Setting, *, xi: float = 0.01) -> Policy:
     """Probability of improvement by at least `xi` (0.01 beats 0 on all benchmark families)."""
-    return _from_midpoint(PI(xi), setting)
+    return from_midpoint(PI(xi), setting)
 
 
 def _ucb(
@@ -93,7 +71,7 @@ def _ucb(
     delta: float = 0.1,
 ) -> Policy:
     """Upper confidence bound, mean + sqrt(beta) std, with a fixed beta or the GP-UCB schedule."""
-    return _from_midpoint(UCB(beta, schedule, delta), setting)
+    return from_midpoint(UCB(beta, schedule, delta), setting)
 
 
 def _random(setting: Setting) -> Policy:
@@ -109,4 +87,8 @@ METHODS: dict[str, Callable[..., Policy]] = {
     "pi": _pi,
     "random": _random,
     "ucb": _ucb,
+    "taf-me": taf_me,
+    "taf-r": taf_r,
+    "gmm-ucb": gmm_ucb,
+    "eps-greedy": eps_greedy,
 }

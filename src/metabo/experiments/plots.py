@@ -1,9 +1,11 @@
 """Pictures of results."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -20,12 +22,25 @@ def plot_regret(evaluation: Evaluation, path: Path) -> None:
     """Median simple regret over the steps with its 30 to 70 % band, on a log scale."""
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     axes = figure.subplots()
-    steps = np.arange(1, evaluation.budget + 1)
     curves = {
         name: quantiles(result.regret, [0.3, 0.5, 0.7]).numpy()
         for name, result in evaluation.methods.items()
     }
-    floor = _floor(np.stack(list(curves.values())))
+    draw_curves(axes, curves)
+    axes.legend(frameon=False)
+    axes.set_title(
+        f"{evaluation.family}: {evaluation.tasks} unseen tasks, {evaluation.search} search"
+    )
+    figure.savefig(path, dpi=150)
+
+
+def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
+    """Draw the 30 % quantile, median and 70 % quantile of each method over the steps."""
+    if curves:
+        floor = _floor(np.stack(list(curves.values())))
+        n_steps = next(iter(curves.values())).shape[-1]
+        steps = np.arange(1, n_steps + 1)
+        axes.set_xlim(1, max(2, n_steps))
     for number, (name, curve) in enumerate(curves.items()):
         low, median, high = np.maximum(curve, floor)
         colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
@@ -33,15 +48,9 @@ def plot_regret(evaluation: Evaluation, path: Path) -> None:
         axes.plot(steps, median, color=colour, linestyle=dash, linewidth=1.8, label=name)
     axes.set_yscale("log")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlim(1, max(2, evaluation.budget))
     axes.set_xlabel("evaluations t")
     axes.set_ylabel("simple regret (median, 30-70 %)")
-    axes.set_title(
-        f"{evaluation.family}: {evaluation.tasks} unseen tasks, {evaluation.search} search"
-    )
     axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)
 
 
 def plot_training(log: Path, path: Path) -> None:

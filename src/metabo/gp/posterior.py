@@ -33,7 +33,7 @@ from metabo.shapes import Float
 Pullback = Callable[[Tensor, Tensor], Tensor]
 """From derivatives in mean and deviation, `E N` each, to derivatives in the points, `E N D`."""
 
-_VARIANCE_FLOOR = 1e-14
+VARIANCE_FLOOR = 1e-14
 """Least posterior variance relative to the signal's: rounding can leave less at a data point."""
 
 
@@ -119,7 +119,7 @@ class GP:
         mean = (self.weights.unsqueeze(-2) @ v).squeeze(-2)
         if prior.mean != "zero":
             mean = mean + self.mean.unsqueeze(-1)
-        variance, floor = signal - v.square().sum(-2), _VARIANCE_FLOOR * signal
+        variance, floor = signal - v.square().sum(-2), VARIANCE_FLOOR * signal
         std = torch.maximum(variance, floor).sqrt()
 
         def pullback(d_mean: Tensor, d_std: Tensor) -> Tensor:

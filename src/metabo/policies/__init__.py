@@ -8,7 +8,7 @@ from metabo.policies.base import Policy, Proposal
 from metabo.policies.candidates import Candidates
 from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
-from metabo.policies.mixed import RandomSearch, StartAt
+from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
 from metabo.policies.scatter import Scatter
 from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
 
@@ -35,6 +35,7 @@ __all__ = [
     "SEARCHES",
     "Candidates",
     "Enumerate",
+    "EpsilonGreedy",
     "GradientRefine",
     "HierarchicalGrid",
     "Maximize",

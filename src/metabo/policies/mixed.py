@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
+from metabo.acquisition import Schedule
 from metabo.domain import Domain, Finite
 from metabo.errors import DomainError
 from metabo.policies.base import Policy, Proposal
 from metabo.seeding import Noise
+from metabo.shapes import Bool, Float
 from metabo.state import BOState
 
 
@@ -46,8 +49,40 @@ class RandomSearch:
         """A uniform point for each episode."""
         if not isinstance(self.domain, Finite):
             return Proposal(noise.uniform(self.domain.dim).to(state.gp.x))
-        points = self.domain.points.to(state.gp.x)
-        draws = noise.uniform(len(points)).to(state.gp.x)
-        seen = (state.history.x[:, :, None, :] == points).all(-1).any(1)  # E N
-        index = torch.where(seen, draws - 1, draws).argmax(-1)
-        return Proposal(points[index])
+        x, _ = _unseen(self.domain.points, state, noise)
+        return Proposal(x)
+
+
+@dataclass(frozen=True, eq=False)
+class EpsilonGreedy:
+    """With probability epsilon a design that was not queried yet, else another policy's choice.
+
+    The designs are the best ones of source tasks. Drawing without replacement needs no memory: the
+    used ones are those observed. When all are used up, the other policy decides.
+    """
+
+    designs: Float[Tensor, "N D"]
+    epsilon: Schedule
+    then: Policy
+
+    def propose(self, state: BOState, noise: Noise) -> Proposal:
+        """A design or the other policy's choice, episode by episode."""
+        design, is_left = _unseen(self.designs, state, noise.stream("design"))
+        chance = noise.stream("epsilon").uniform(1)[:, 0]
+        is_greedy = is_left & (chance < self.epsilon.at(state.step, state.budget))
+        other = self.then.propose(state, noise).x
+        return Proposal(torch.where(is_greedy[:, None], design, other))
+
+
+def _unseen(
+    points: Float[Tensor, "N D"], state: BOState, noise: Noise
+) -> tuple[Float[Tensor, "E D"], Bool[Tensor, " E"]]:
+    """For each episode one of the points, at random among those not queried while there are any.
+
+    Also gives whether there are any.
+    """
+    points = points.to(state.gp.x)
+    draws = noise.uniform(len(points)).to(points)
+    seen = (state.history.x[:, :, None, :] == points).all(-1).any(1)  # E N
+    index = torch.where(seen, draws - 1, draws).argmax(-1)
+    return points[index], ~seen.all(-1)

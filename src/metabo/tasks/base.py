@@ -66,6 +66,11 @@ class TaskFamily(Protocol):
         """Draw `n` tasks; the first m of n are those of `sample(m)`."""
         ...
 
+    @property
+    def max_sources(self) -> int:
+        """How many source tasks there are; 0 in a family without any."""
+        ...
+
     def sources(self, n: int) -> Tasks:
         """The family's first `n` source tasks: always the same, spread evenly."""
         ...

@@ -12,6 +12,8 @@ from metabo.gp import Prior
 from metabo.tasks.base import Tasks
 from metabo.tasks.parameters import ParameterBox
 
+MAX_SOURCES = 1_000_000
+
 
 @dataclass(frozen=True)
 class ParametricFamily:
@@ -34,6 +36,11 @@ class ParametricFamily:
         unit = torch.rand(n, generator=generator, dtype=torch.float64)
         return self.sources(self.n_sources).take((unit * self.n_sources).long())
 
+    @property
+    def max_sources(self) -> int:
+        """M where the family is restricted, else as many as `restricted` takes."""
+        return MAX_SOURCES if self.n_sources is None else self.n_sources
+
     def sources(self, n: int) -> Tasks:
         """The first `n` Sobol points of the parameter box."""
         return self.make(self.box.sobol(n))
@@ -44,8 +51,8 @@ class ParametricFamily:
 
     def restricted(self, n_sources: int | None) -> "ParametricFamily":
         """The family of M fixed source tasks; None lifts the restriction."""
-        if n_sources is not None and not 1 <= n_sources <= 1_000_000:
-            raise OptionError(f"`sources` must lie in 1..1000000, but got {n_sources}.")
+        if n_sources is not None and not 1 <= n_sources <= MAX_SOURCES:
+            raise OptionError(f"`sources` must lie in 1..{MAX_SOURCES}, but got {n_sources}.")
         return replace(self, n_sources=n_sources)
 
     def observed_with(self, noise: float) -> "ParametricFamily":

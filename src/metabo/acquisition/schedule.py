@@ -1,0 +1,49 @@
+"""A share that is fixed, or falls from 1 to 0 in the course of an episode."""
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
+
+from torch import Tensor
+
+from metabo.errors import OptionError
+from metabo.shapes import Float, Int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A number in [0, 1]; by default 1 at the first query, 0 at the last, linear between."""
+
+    share: float | None = None
+    """The fixed number; None for the linear schedule."""
+
+    form: ClassVar[str] = "a number in 0..1 or `linear`"
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        if self.share is not None and not 0 <= self.share <= 1:
+            raise OptionError(f"A share must be {self.form}, but got {self.share}.")
+
+    @classmethod
+    def read(cls, value: object) -> "Schedule":
+        """A schedule from text or a number; `ValueError` where it is neither."""
+        if isinstance(value, cls):
+            return value
+        if value == "linear":
+            return cls()
+        if isinstance(value, bool) or not isinstance(value, str | Real):
+            raise TypeError
+        share = float(value)
+        if not (math.isfinite(share) and 0 <= share <= 1):
+            raise ValueError
+        return cls(share)
+
+    def at(self, step: Int[Tensor, ""], budget: Int[Tensor, ""]) -> Float[Tensor, ""] | float:
+        """The share after `step` of `budget` evaluations."""
+        if self.share is not None:
+            return self.share
+        return 1 - step.double() / (budget - 1).clamp_min(1)
+
+    def __str__(self) -> str:
+        return "linear" if self.share is None else f"{self.share:g}"

@@ -1,0 +1,95 @@
+"""How tables and progress bars look in a terminal."""
+
+import math
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from metabo.experiments.catalogue import Unit
+from metabo.experiments.evaluate import Evaluation
+from metabo.experiments.runner import run
+from metabo.metrics import quantiles
+
+
+def progress_bars(text: str = "steps") -> Progress:
+    """Bars on standard error, with a text after each count."""
+    return Progress(
+        TextColumn("{task.description:>12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(text),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )
+
+
+def empty_table(title: str, *columns: str) -> Table:
+    """A table without rows; its first column is never broken."""
+    table = Table(
+        title=Text(title, "bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    for number, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=number == 0)
+    return table
+
+
+def run_with_bars(units: list[Unit], out: Path) -> None:
+    """Run units under two bars: of all units, and of the steps of the current one."""
+    with progress_bars("{task.fields[what]}") as progress:
+        whole = progress.add_task("results", total=len(units), what="")
+        steps = progress.add_task("steps", total=None, what="")
+
+        def on_unit(unit: Unit, done: int, total: int) -> None:
+            what = f"{unit.family} {unit.method}"
+            progress.update(steps, completed=done, total=total, what=what)
+            progress.update(whole, completed=units.index(unit))
+
+        for unit, reason in run(units, out, on_unit):
+            progress.console.print(
+                Text(f"{unit.experiment}, {unit.family}, {unit.method} cannot run: {reason}")
+            )
+        progress.update(whole, completed=len(units))
+
+
+def summary(evaluation: Evaluation) -> Table:
+    """Median regret of each method at a few steps, its curve in small, and its time."""
+    marks = [t for t in (1, 5, 10, 20, 30, 50, 100) if t < evaluation.budget] + [evaluation.budget]
+    curves = {
+        name: quantiles(r.regret, [0.5])[0].tolist() for name, r in evaluation.methods.items()
+    }
+    logs = [math.log10(max(v, 1e-16)) for curve in curves.values() for v in curve]
+    table = empty_table(
+        f"{evaluation.family}: median simple regret, {evaluation.tasks} tasks",
+        "method",
+        *(f"t={t}" for t in marks),
+        "log(regret)",
+        "s/run",
+    )
+    for name, curve in curves.items():
+        numbers = [f"{curve[t - 1]:.1e}" for t in marks]
+        seconds = f"{evaluation.methods[name].seconds_per_episode:.4f}"
+        table.add_row(Text(name), *numbers, _spark(curve, min(logs), max(logs)), seconds)
+    return table
+
+
+def _spark(curve: list[float], low: float, high: float) -> str:
+    """A curve as a row of blocks on a logarithmic scale, at most ten of them."""
+    blocks = "▁▂▃▄▅▆▇█"
+    stride = max(1, math.ceil(len(curve) / 10))
+    heights = [(math.log10(max(v, 1e-16)) - low) / max(high - low, 1e-9) for v in curve[::stride]]
+    return "".join(blocks[min(7, int(8 * h))] for h in heights)

@@ -1,0 +1,101 @@
+"""Pictures of experiments, from stored results."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from metabo.experiments.catalogue import Experiment
+from metabo.experiments.plots import COLOURS, draw_curves
+from metabo.experiments.published import SECONDS
+from metabo.experiments.report import Results
+from metabo.options import parse
+
+
+def plot_experiment(experiment: Experiment, results: Results, path: Path) -> None:
+    """One panel per family; for run times one in all."""
+    if experiment.kind == "seconds":
+        figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+        _seconds(figure.subplots(), experiment, results)
+    else:
+        n = len(experiment.families)
+        figure = Figure(figsize=(4.6 * n, 4.6), layout="constrained")
+        for axes, family in zip(
+            np.atleast_1d(figure.subplots(1, n)), experiment.families, strict=True
+        ):
+            axes.set_title(family)
+            if experiment.kind == "regret":
+                _regret(axes, family, experiment, results)
+            else:
+                _tuning(axes, family, results)
+        handles = dict[str, Artist]()
+        for axes in figure.axes:
+            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+                handles.setdefault(label, handle)
+        figure.legend(
+            list(handles.values()),
+            list(handles),
+            loc="outside lower center",
+            ncols=5,
+            frameon=False,
+        )
+    figure.suptitle(experiment.title)
+    figure.savefig(path, dpi=120)
+
+
+def _regret(axes: Axes, family: str, experiment: Experiment, results: Results) -> None:
+    curves = {
+        method: np.array([results[family, method]["result"][k] for k in ("q30", "median", "q70")])
+        for method in experiment.methods
+        if (family, method) in results
+    }
+    draw_curves(axes, curves)
+
+
+def _seconds(axes: Axes, experiment: Experiment, results: Results) -> None:
+    """Ours as dots, the paper's as crosses, on the first family."""
+    family = experiment.families[0]
+    methods = [m for m in experiment.methods if (family, m) in results]
+    rows = np.arange(len(methods))
+    ours = [results[family, m]["result"]["seconds_per_episode"] for m in methods]
+    axes.scatter(ours, rows, color=COLOURS[0], label="metabo")
+    axes.scatter(
+        [SECONDS[m][0] for m in methods], rows, marker="x", color=COLOURS[1], label="paper"
+    )
+    axes.set_yticks(rows, methods)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    axes.set_xlabel(f"seconds per episode on {family}")
+    axes.grid(visible=True, axis="x", alpha=0.3)
+    axes.legend(frameon=False)
+
+
+def _tuning(axes: Axes, family: str, results: Results) -> None:
+    """The sum over the share w or epsilon, a curve per number of components."""
+    curves: dict[str, list[tuple[str, float]]] = {}
+    for (where, _), record in results.items():
+        if where != family:
+            continue
+        for setting, total in record["result"]["total"].items():
+            name, options = parse(setting)
+            components = options.get("components")
+            label = f"{name}, {components} comp." if components else name
+            share = options.get("w") or options["epsilon"]
+            curves.setdefault(label, []).append((share, total))
+    for number, (label, points) in enumerate(curves.items()):
+        shares, totals = zip(*points, strict=True)
+        axes.plot(
+            shares,
+            totals,
+            marker="o",
+            markersize=3,
+            color=COLOURS[number % len(COLOURS)],
+            label=label,
+        )
+    axes.set_yscale("log")
+    axes.set_xlabel("w or epsilon")
+    axes.set_ylabel("median regret summed over the steps")
+    axes.tick_params(axis="x", rotation=60)
+    axes.grid(visible=True, alpha=0.3)

@@ -1,0 +1,201 @@
+"""Data of source tasks: what a transfer method knows before it meets its target.
+
+M fixed tasks of a family are evaluated at N points each, the same for all. What that gives is kept
+on disk, in `$METABO_CACHE` or else the user's cache folder, under a hash of all it depends on.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from metabo.ascent import ascend, differentiated
+from metabo.domain import Domain, Finite, sobol
+from metabo.errors import OptionError
+from metabo.gp import Ensemble, Prior, fit
+from metabo.seeding import generator
+from metabo.shapes import Float
+from metabo.tasks import TaskFamily
+from metabo.version import __version__
+
+MAX_POINTS = 5000
+"""Most points per source in the unit cube: a factorization costs N^3."""
+
+
+@dataclass(frozen=True, eq=False)
+class SourceData:
+    """N points of each of M source tasks, and the GP prior that goes with them."""
+
+    prior: Prior
+    """One row, or one per source where it was fitted."""
+    x: Float[Tensor, "N D"]
+    y: Float[Tensor, "M N"]
+
+    @property
+    def models(self) -> Ensemble:
+        """The posteriors of the sources."""
+        return Ensemble.of(self.prior, self.x[None], self.y)
+
+    @property
+    def best(self) -> Float[Tensor, "M D"]:
+        """The best of the points at which each source was evaluated; sources may share it."""
+        return self.x[self.y.argmax(-1)]
+
+    def predicted_best(self, n_climbs: int = 5, iterations: int = 20) -> Float[Tensor, "M D"]:
+        """Where in the cube each source's posterior mean is largest, climbing from its best."""
+        models = self.models
+        starts = self.x[self.y.topk(min(n_climbs, len(self.x)), -1).indices]  # M K D
+
+        def own_mean(x: Tensor) -> Tensor:  # M K D -> M K
+            means = models.mean(x.flatten(0, 1)).unflatten(1, x.shape[:2])  # M M K
+            return means.diagonal().mT
+
+        corner = torch.zeros_like(self.x[0])
+        reached, value = ascend(
+            differentiated(own_mean),
+            starts,
+            lower=corner,
+            upper=corner + 1,
+            unit=self.prior.lengthscale[:, None, :],
+            iterations=iterations,
+            radius=0.1,
+        )
+        index = value.argmax(-1)[:, None, None].expand(-1, 1, self.x.shape[-1])
+        return reached.gather(1, index)[:, 0]
+
+
+def source_data(
+    family: TaskFamily,
+    n_sources: int,
+    n_points: int | None = None,
+    *,
+    hyperparameters: Literal["target", "fitted"] = "target",
+    cache: Path | None = None,
+) -> SourceData:
+    """Evaluate the first M source tasks of a family at N points, or remember having done so.
+
+    Args:
+        family: Gives the tasks, the noise they are observed with, and the target's prior.
+        n_sources: M.
+        n_points: N: the first Sobol points of the cube, or points of a finite domain taken at
+            even distances in its list. 100, or the whole finite domain, if None.
+        hyperparameters: Those of the target, or fitted to each source by maximum likelihood.
+        cache: Folder to keep the data in; by default `$METABO_CACHE` or `~/.cache/metabo`.
+    """
+    x = _points(family, n_points)
+    _require_sources(family, n_sources)
+    tasks = family.sources(n_sources)
+    probe = tasks(x[:1].expand(n_sources, -1, -1))
+    key = _digest(family, n_sources, len(x), hyperparameters, x, probe, __version__)
+    path = (cache or _folder()) / f"sources-{key}.safetensors"
+    known = _read(path, n_sources, x)
+    if known is not None:
+        return known
+    y = tasks(x.expand(n_sources, -1, -1))
+    if family.noise:
+        draws = torch.randn(y.shape, generator=generator(0, "source noise"), dtype=y.dtype)
+        y = y + family.noise * draws
+    prior = family.prior
+    if hyperparameters == "fitted":
+        inputs = x.expand(n_sources, -1, -1)
+        prior = fit(inputs, y, kernel=prior.kernel, mean=prior.mean, jitter=prior.jitter)
+    data = SourceData(prior, x, y)
+    _write(data, path)
+    return data
+
+
+def _points(family: TaskFamily, n: int | None) -> Tensor:
+    domain: Domain = family.domain
+    most = len(domain.points) if isinstance(domain, Finite) else MAX_POINTS
+    if n is None:
+        n = most if isinstance(domain, Finite) else 100
+    if not 1 <= n <= most:
+        raise OptionError(
+            f"`N` must lie in 1..{most} (points of a source of family `{family.name}`), but got "
+            f"{n}."
+        )
+    if isinstance(domain, Finite):
+        return domain.points[torch.arange(n) * len(domain.points) // n]
+    return sobol(n, domain.dim)
+
+
+def _require_sources(family: TaskFamily, n: int) -> None:
+    if family.max_sources == 0:
+        raise OptionError(
+            f"This method needs source tasks, but family `{family.name}` has none. "
+            "Choose a family that has them, or a method that needs none, such as `ei`."
+        )
+    if not 1 <= n <= family.max_sources:
+        raise OptionError(
+            f"`M` must lie in 1..{family.max_sources} (the source tasks of family "
+            f"`{family.name}`), but got {n}."
+        )
+
+
+def _folder() -> Path:
+    given = os.environ.get("METABO_CACHE")
+    if given:
+        return Path(given)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "metabo"
+
+
+def _digest(*things: object) -> str:
+    """A hash of settings and numbers; the values at the first point stand for the tasks' code."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in _flat(things):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _flat(thing: object) -> Iterable[bytes]:
+    if isinstance(thing, Tensor):
+        yield thing.double().cpu().numpy().tobytes()
+    elif is_dataclass(thing):
+        yield type(thing).__name__.encode()
+        for field in fields(thing):
+            yield field.name.encode()
+            yield from _flat(getattr(thing, field.name))
+    elif isinstance(thing, tuple | list):
+        for item in thing:
+            yield from _flat(item)
+    elif not callable(thing):
+        yield f"{thing!r};".encode()
+
+
+_TENSORS = ("x", "y", "lengthscale", "signal_variance", "noise_variance")
+
+
+def _write(data: SourceData, path: Path) -> None:
+    prior = data.prior
+    rest = {"kernel": prior.kernel, "mean": prior.mean, "jitter": prior.jitter}
+    values = (data.x, data.y, prior.lengthscale, prior.signal_variance, prior.noise_variance)
+    tensors = {name: v.contiguous().clone() for name, v in zip(_TENSORS, values, strict=True)}
+    temporary = path.with_name(f".{os.getpid()}.{path.name}")
+    # A cache that cannot be kept costs time, nothing else.
+    with suppress(OSError, SafetensorError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file(tensors, temporary, metadata={"prior": json.dumps(rest)})
+        temporary.replace(path)
+
+
+def _read(path: Path, n_sources: int, x: Tensor) -> SourceData | None:
+    """The data in the file; None where there is none, or nothing that can be used."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            stored = {name: file.get_tensor(name) for name in _TENSORS}
+            rest = json.loads(file.metadata()["prior"])
+        hyperparameters = (stored[name] for name in _TENSORS[2:])
+        data = SourceData(Prior(*hyperparameters, **rest), stored["x"], stored["y"])
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError):
+        return None
+    is_whole = data.y.shape == (n_sources, len(x)) and torch.equal(data.x, x)
+    return data if is_whole and bool(torch.isfinite(data.y).all()) else None

@@ -1,0 +1,89 @@
+from pathlib import Path
+
+import pytest
+
+import metabo
+from metabo.acquisition import Schedule
+from metabo.experiments import Setting, method
+from metabo.experiments.catalogue import BENCHMARKS, EXPERIMENTS, SCALES
+from metabo.experiments.published import REGRET, SECONDS, STEPS, TUNED
+from metabo.experiments.report import sheets
+from metabo.experiments.runner import stored
+from metabo.experiments.transfer import PRESETS
+from metabo.options import parse
+from metabo.policies import searcher
+
+
+def test_every_unit_has_its_own_file_and_a_method_that_exists():
+    units = [u for e in EXPERIMENTS.values() for s in SCALES for u in e.units(s)]
+    assert len({u.path for u in units}) == len(units)
+    names = {m for u in units for m in u.settings or (u.method,)}
+    family = metabo.family("branin")
+    for name in names:
+        if "N=200" not in name:
+            method(name, Setting(family, searcher("grid", family.domain)))
+
+
+def test_the_grid_is_the_papers():
+    grid = EXPERIMENTS["tuning"].scales["full"].grid
+    assert len(grid["gmm-ucb"]) == 11 * 5
+    assert len(grid["eps-greedy"]) == 11
+    for (_, name), setting in TUNED.items():
+        assert setting in grid[name]
+
+
+def test_the_papers_presets_are_its_table():
+    expected = {
+        "branin": ("0.22", 3, "linear"),
+        "goldstein-price": ("0.22", 1, "0.55"),
+        "hartmann-3": ("0.11", 2, "linear"),
+    }
+    paper = {f: (str(p.w), p.components, str(p.epsilon)) for f, p in PRESETS["paper"].items()}
+    assert paper == expected
+    for (family, name), setting in TUNED.items():
+        _, options = parse(setting)
+        w, components, epsilon = expected[family]
+        if name == "gmm-ucb":
+            assert options == {"w": w, "components": str(components)}
+        else:
+            assert options["epsilon"] == epsilon.replace("0.55", "0.56")
+
+
+def test_published_numbers_fit_the_experiments():
+    assert all(len(numbers) == len(STEPS) for numbers in REGRET.values())
+    assert {f for f, _ in REGRET} == set(BENCHMARKS)
+    assert set(SECONDS) == set(EXPERIMENTS["run-time"].methods)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_report_shows_ours_beside_theirs_and_dashes_for_what_is_missing(name):
+    one = EXPERIMENTS[name]
+    family, method_ = one.families[0], one.methods[0]
+    result = {
+        "regret": {"median": [0.123] * 30},
+        "seconds": {"seconds_per_episode": 0.123},
+        "tuning": {
+            "total": {"gmm-ucb:w=0.22:components=3": 0.123},
+            "best": "gmm-ucb:w=0.22:components=3",
+        },
+    }[one.kind]
+    tables = sheets(one, "full", {(family, method_): {"result": result}})
+    cells = [cell for table in tables for row in table.rows for cell in row]
+    assert any("0.12" in cell or "1.2e-01" in cell for cell in cells)
+    assert any(cell.startswith("-") for cell in cells)
+    for table in tables:
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_the_tuned_presets_are_what_the_stored_search_found():
+    folder = Path(__file__).parents[2] / "results"
+    for unit in EXPERIMENTS["tuning"].units("full"):
+        record = stored(unit, folder)
+        assert record is not None
+        _, options = parse(record["result"]["best"])
+        preset = PRESETS["tuned"][unit.family]
+        if unit.method == "gmm-ucb":
+            assert Schedule.read(options["w"]) == preset.w
+            assert int(options["components"]) == preset.components
+        else:
+            assert Schedule.read(options["epsilon"]) == preset.epsilon
