@@ -135,6 +135,14 @@ EXPERIMENTS: dict[str, Experiment] = {
             _FIGURE,
         ),
         Experiment(
+            "figure-2-gradient",
+            "Simple regret on the benchmark families, every method with the gradient search",
+            "regret",
+            ("ei", "pi", "ucb", "taf-me:M=50:N=100", "taf-r:M=50:N=100", "metabo", "metabo-50"),
+            _FIGURE,
+            search="gradient",
+        ),
+        Experiment(
             "additional-baselines",
             "Two naive ways of using source tasks",
             "regret",

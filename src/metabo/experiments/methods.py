@@ -1,5 +1,6 @@
 """The methods by name. A method's options are its builder's keyword parameters."""
 
+import hashlib
 from collections.abc import Callable
 from functools import partial
 from typing import Literal
@@ -8,7 +9,7 @@ from metabo.acquisition import EI, PI, UCB, LogEI
 from metabo.errors import OptionError, ShapeError, unknown
 from metabo.experiments.setting import Setting, from_midpoint
 from metabo.experiments.transfer import eps_greedy, gmm_ucb, taf_me, taf_r
-from metabo.options import build, parse
+from metabo.options import build, declared_options, parse
 from metabo.policies import Maximize, Policy, RandomSearch
 from metabo.pretrained import artifacts, load
 
@@ -19,6 +20,17 @@ def method(text: str, setting: Setting) -> Policy:
     if name not in METHODS:
         raise unknown("method", name, METHODS)
     return build(f"method `{name}`", partial(METHODS[name], setting), options)
+
+
+def identity(text: str, family: str) -> dict[str, str]:
+    """What a method is, to tell stored results of another: its options and its artifact's hash."""
+    name, options = parse(text)
+    declared = declared_options(METHODS[name])
+    full = {option: str(p.default) for option, p in declared.items()} | options
+    path = artifacts().get({"metabo": family, "metabo-50": f"{family}-50"}.get(name, ""))
+    if path is not None:
+        full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    return full
 
 
 def _learned(name: str, setting: Setting) -> Policy:

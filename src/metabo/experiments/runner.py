@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,8 +16,10 @@ from torch import Tensor
 from metabo.errors import MetaBOError
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import evaluate, versions
+from metabo.experiments.methods import identity
 from metabo.experiments.store import save_json, write_all
 from metabo.metrics import quantiles
+from metabo.version import commit
 
 OnUnit = Callable[[Unit, int, int], None]
 """Told how many steps of a unit are done, and of how many."""
@@ -26,15 +27,15 @@ Record = dict[str, Any]
 
 
 def stored(unit: Unit, folder: Path) -> Record | None:
-    """The unit's result; None where there is none, or one of another configuration."""
+    """The unit's result; None where there is none, or one of another configuration or artifact."""
     try:
         record = json.loads((folder / unit.path).read_text())
     except (OSError, ValueError, RecursionError):
         return None
-    # As JSON has it, which knows no tuples.
-    wanted = json.loads(json.dumps(asdict(unit)))
-    is_this = isinstance(record, dict) and record.get("configuration") == wanted
-    return record if is_this and "result" in record else None
+    if not isinstance(record, dict) or "result" not in record:
+        return None
+    wanted = json.loads(json.dumps(_heading(unit)))  # as JSON has it, which knows no tuples
+    return record if all(record.get(key) == value for key, value in wanted.items()) else None
 
 
 def missing(units: Iterable[Unit], folder: Path) -> list[Unit]:
@@ -54,9 +55,9 @@ def run(
             yield unit, str(error)
             continue
         record = {
-            "configuration": asdict(unit),
+            **_heading(unit),
             "versions": versions(),
-            "commit": _commit(),
+            "commit": commit(),
             "device": _device(),
             "threads": 1 if unit.kind == "seconds" else torch.get_num_threads(),
             "seconds": _short(time.perf_counter() - start),
@@ -64,6 +65,13 @@ def run(
         }
         path = folder / unit.path
         write_all(path.parent, {path.name: save_json(record)})
+
+
+def _heading(unit: Unit) -> Record:
+    """All that a result depends on, as far as it can be told without running it."""
+    names = unit.settings or (unit.method,)
+    methods = {name: identity(name, unit.family) for name in names}
+    return {"configuration": asdict(unit), "methods": methods}
 
 
 def _regret(unit: Unit, on_unit: OnUnit) -> Record:
@@ -153,12 +161,3 @@ def _shorts(row: Tensor) -> list[float]:
 
 def _device() -> str:
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
-
-
-def _commit() -> str | None:
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip() or None

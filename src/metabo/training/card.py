@@ -1,9 +1,5 @@
 """What a trained artifact says about itself."""
 
-import os
-import subprocess
-from pathlib import Path
-
 import torch
 
 from metabo.acquisition import EI, NeuralAF
@@ -14,7 +10,7 @@ from metabo.seeding import generator
 from metabo.tasks import TaskFamily, family
 from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
-from metabo.version import __version__
+from metabo.version import __version__, commit
 
 
 def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict[str, object]:
@@ -58,7 +54,7 @@ def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict
                 name: _median(policy, setting, config, budget) for name, policy in policies.items()
             },
         },
-        "commit": _commit(),
+        "commit": commit(),
     }
 
 
@@ -70,13 +66,3 @@ def _median(policy: Policy, setting: TaskFamily, config: TrainConfig, budget: in
 
 def _device_name(device: str) -> str:
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else "CPU"
-
-
-def _commit() -> str | None:
-    """Of the source tree; `$METABO_COMMIT` says it for a copy that has no history."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return os.environ.get("METABO_COMMIT")
-    return done.stdout.strip() or os.environ.get("METABO_COMMIT")
