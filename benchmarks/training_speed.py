@@ -29,7 +29,7 @@ def measure(trainer: Trainer, repeats: int) -> tuple[float, float]:
     for number in range(repeats + 1):
         wait()
         start = time.perf_counter()
-        batch, _ = trainer.collect(tasks, key, budget, 3.0)
+        batch, _ = trainer.collect(tasks, key, budget, trainer.searches[0])
         wait()
         middle = time.perf_counter()
         trainer.update(batch, order)

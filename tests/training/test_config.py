@@ -2,7 +2,7 @@ import pytest
 
 from metabo.errors import OptionError
 from metabo.training import TrainConfig, preset, read_settings
-from metabo.training.rollouts import training_search
+from metabo.training.rollouts import training_searches
 
 
 def test_the_paper_preset_is_the_papers_table():
@@ -22,7 +22,7 @@ def test_the_paper_preset_is_the_papers_table():
     assert config.gae_lambda == 0.98
     assert config.max_gradient_norm is None
     for dim, size in ((1, 500), (2, 1000), (3, 2000)):
-        search = training_search(config, dim)
+        (search,) = training_searches(config, dim)
         assert (search.n_global, search.n_local, search.k) == (size, size, 5)
         assert search.grid == "lattice"
 
@@ -39,6 +39,8 @@ def test_a_configuration_survives_being_stored():
     [
         ("papr", {}, r"Unknown preset `papr`. Did you mean `paper`"),
         ("paper", {"epoch": 3}, r"Unknown training option `epoch`. Did you mean `epochs`"),
+        ("paper", {"candidates": ("fin",)}, r"Unknown candidate set `fin`. Did you mean `fine`"),
+        ("paper", {"candidates": ()}, "`candidates` must name at least one"),
         ("paper", {"reward": "foo"}, "Unknown reward `foo`"),
         ("paper", {"iterations": 2.5}, "`iterations` must be a whole number, but got 2.5"),
         ("paper", {"gamma": 7.0}, r"must lie in \[0, 1\]"),

@@ -11,7 +11,7 @@ from metabo.training import preset
 from metabo.training.critic import Critic
 from metabo.training.ppo import advantages, log_probabilities, loss, update
 from metabo.training.rewards import rewards
-from metabo.training.rollouts import collect
+from metabo.training.rollouts import collect, training_searches
 
 CONFIG = preset("fast", "branin", hidden=(16,), episodes=6, n_global=40, minibatches=3)
 
@@ -22,7 +22,8 @@ def collected(config=CONFIG, budget=5):
     af = NeuralAF(config.architecture(2), weights)
     critic = Critic(config, weights)
     tasks = family.sample(config.episodes, generator(0, "training tasks/0"))
-    batch, episodes = collect(af, critic, tasks, family, config, budget=budget, seed=0)
+    (search, *_) = training_searches(config, 2)
+    batch, episodes = collect(af, critic, tasks, family, config, search, budget=budget, seed=0)
     return af, critic, batch, episodes
 
 

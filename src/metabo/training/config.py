@@ -21,6 +21,10 @@ DEFAULT_FEATURES = (
     "novelty",
 )
 
+CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
+"""How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
+the paper's local grids do in two and in three dimensions."""
+
 
 @dataclass(frozen=True)
 class TrainConfig:
@@ -38,13 +42,11 @@ class TrainConfig:
     normalize: bool = False
     init: Literal["paper", "orthogonal"] = "paper"
 
-    candidates: Literal["grid", "scatter"] = "grid"
-    """The paper's adaptive set (lattice and k local maxima), or `Scatter`."""
+    candidates: tuple[str, ...] = ("grid",)
+    """Candidate sets that iterations take in turn: `grid`, the paper's adaptive set (lattice and k
+    local maxima), or `Scatter` with `fine`, `medium` or `coarse` clouds."""
     n_global: int | None = None
     """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
-
-    coarse_clouds: bool = True
-    """Whether every second iteration's `Scatter` is about as coarse as the paper's local grids."""
 
     iterations: int = 2000
     episodes: int = 40
@@ -80,10 +82,22 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Check what no other part checks."""
-        positive = ("iterations", "episodes", "epochs", "minibatches", "validate_every")
-        for name in (*positive, "validation_tasks", "checkpoint_every", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise OptionError(f"`{name}` must be positive, but got {getattr(self, name)}.")
+        for name in ("features", "hidden", "candidates"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._require_types()
+        self._require_ranges()
+        for name in self.candidates:
+            if name not in (*CLOUDS, "grid"):
+                raise unknown("candidate set", name, (*CLOUDS, "grid"))
+        if not self.candidates:
+            raise OptionError("`candidates` must name at least one candidate set.")
+        if "sources" in parse(self.family)[1]:
+            raise OptionError(
+                f"Give the number of source tasks as `--sources M`, not in `{self.family}`: "
+                "validation draws from the whole family."
+            )
+
+    def _require_types(self) -> None:
         for field in fields(self):
             choices = get_args(field.type) if get_origin(field.type) is Literal else None
             value = getattr(self, field.name)
@@ -91,22 +105,21 @@ class TrainConfig:
                 raise unknown(field.name, str(value), choices)
             if field.type is int and (isinstance(value, bool) or not isinstance(value, int)):
                 raise OptionError(f"`{field.name}` must be a whole number, but got {value!r}.")
+
+    def _require_ranges(self) -> None:
+        positive = ("iterations", "episodes", "epochs", "minibatches", "validate_every")
+        for name in (*positive, "validation_tasks", "checkpoint_every", "learning_rate"):
+            if not getattr(self, name) > 0:
+                raise OptionError(f"`{name}` must be positive, but got {getattr(self, name)}.")
+        for name in ("n_global", "budget", "least_budget", "patience"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise OptionError(f"`{name}` must be at least 1, but got {value}.")
         if not (0 <= self.gamma <= 1 and 0 <= self.gae_lambda <= 1):
             raise OptionError(
                 f"`gamma` and `gae_lambda` must lie in [0, 1], but got {self.gamma} and "
                 f"{self.gae_lambda}."
             )
-        for name in ("n_global", "budget", "least_budget", "patience"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise OptionError(f"`{name}` must be at least 1, but got {value}.")
-        if "sources" in parse(self.family)[1]:
-            raise OptionError(
-                f"Give the number of source tasks as `--sources M`, not in `{self.family}`: "
-                "validation draws from the whole family."
-            )
-        object.__setattr__(self, "features", tuple(self.features))
-        object.__setattr__(self, "hidden", tuple(self.hidden))
 
     def architecture(self, dim: int) -> Architecture:
         """The network for a number of dimensions."""
@@ -135,7 +148,7 @@ _DEFAULT = {
     "hidden": (128, 128, 128),
     "normalize": True,
     "init": "orthogonal",
-    "candidates": "scatter",
+    "candidates": ("fine", "coarse", "fine", "medium"),
     "episodes": 100,
     "iterations": 1000,
     "minibatches": 10,

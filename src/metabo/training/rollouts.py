@@ -9,33 +9,24 @@ from metabo.loop import Episodes, rollout
 from metabo.policies import HierarchicalGrid, Proposal, Sample, Scatter, Searcher
 from metabo.shapes import Int
 from metabo.tasks import TaskFamily, Tasks
-from metabo.training.config import TrainConfig
+from metabo.training.config import CLOUDS, TrainConfig
 from metabo.training.critic import Critic
 from metabo.training.ppo import Batch, advantages
 from metabo.training.rewards import rewards
 
-FINEST = 3.0
-"""How many decades below 0.2 the clouds of training reach, as those of the gradient search do."""
+
+def training_searches(config: TrainConfig, dim: int) -> tuple[Searcher, ...]:
+    """The candidate sets that iterations take in turn; validation takes the first."""
+    return tuple(_search(name, config.n_global, dim) for name in config.candidates)
 
 
-def decades(config: TrainConfig, iteration: int) -> float:
-    """How far the clouds of an iteration reach.
-
-    Every second iteration sees coarser clouds, as fine as the paper's local grids in three and in
-    two dimensions, so that an AF also meets the points that the published search will show it.
-    """
-    return (FINEST, 1.0, FINEST, 2.0)[iteration % 4] if config.coarse_clouds else FINEST
-
-
-def training_search(config: TrainConfig, dim: int, reach: float = FINEST) -> Searcher:
-    """The candidate set of training."""
-    if config.candidates == "scatter":
-        # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
-        n = config.n_global or (600 if dim == 1 else 150 * dim)
-        return Scatter(n_global=n, decades=reach)
-    paper = HierarchicalGrid.paper(dim)
-    n = config.n_global or paper.n_global
-    return HierarchicalGrid(n, n)
+def _search(name: str, n_global: int | None, dim: int) -> Searcher:
+    if name == "grid":
+        n = n_global or HierarchicalGrid.paper(dim).n_global
+        return HierarchicalGrid(n, n)
+    # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
+    n = n_global or (600 if dim == 1 else 150 * dim)
+    return Scatter(n_global=n, decades=CLOUDS[name])
 
 
 @torch.no_grad()
@@ -45,11 +36,11 @@ def collect(
     tasks: Tasks,
     family: TaskFamily,
     config: TrainConfig,
+    search: Searcher,
     *,
     budget: int,
     seed: int | Int[Tensor, ""],
     prior: Prior | None = None,
-    reach: float = FINEST,
 ) -> tuple[Batch, Episodes]:
     """Roll the sampled policy out on the tasks."""
     features: list[Tensor] = []
@@ -64,7 +55,7 @@ def collect(
         index.append(proposal.index)
         log_old.append(proposal.log_probability)
 
-    policy = Sample(af, training_search(config, family.domain.dim, reach))
+    policy = Sample(af, search)
     episodes = rollout(
         policy, tasks, family, seed=seed, budget=budget, prior=prior, on_step=record
     )

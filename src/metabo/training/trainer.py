@@ -18,7 +18,7 @@ from metabo.acquisition import NeuralAF
 from metabo.devices import require_device
 from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.loop import Episodes, rollout
-from metabo.policies import Maximize
+from metabo.policies import Maximize, Searcher
 from metabo.pretrained import save
 from metabo.seeding import episodes_key, generator
 from metabo.shapes import Float, Int
@@ -31,7 +31,7 @@ from metabo.training.critic import Critic
 from metabo.training.graphs import Replayed
 from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
-from metabo.training.rollouts import collect, decades, training_search
+from metabo.training.rollouts import collect, training_searches
 
 
 class TrainingError(MetaBOError, ArithmeticError):
@@ -74,6 +74,7 @@ class Trainer:
         if config.sources is not None:
             self.family = family_of(config.family, sources=config.sources)
         self.prior = self.family.prior.to(config.device)
+        self.searches = training_searches(config, self.family.domain.dim)
         self.budgets = _budgets(config, self.family.budget)
         weights = generator(config.seed, "weights")
         self.af = NeuralAF(config.architecture(self.family.domain.dim), weights)
@@ -145,7 +146,7 @@ class Trainer:
             drawn.to(config.device),
             _key(_mix(config.seed, number)),
             budget,
-            decades(config, number),
+            self.searches[number % len(self.searches)],
         )
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
@@ -172,7 +173,7 @@ class Trainer:
         )
 
     def _collect(
-        self, tasks: Tasks, key: Int[Tensor, ""], budget: int, reach: float
+        self, tasks: Tasks, key: Int[Tensor, ""], budget: int, search: Searcher
     ) -> tuple[Batch, Episodes]:
         """Roll the sampled policy out: the first half of an iteration."""
         return collect(
@@ -181,10 +182,10 @@ class Trainer:
             tasks,
             self.family,
             self.config,
+            search,
             budget=budget,
             seed=key,
             prior=self.prior,
-            reach=reach,
         )
 
     def _update(self, batch: Batch, order: Int[Tensor, "epochs S"]) -> Float[Tensor, "4"]:
@@ -193,7 +194,7 @@ class Trainer:
 
     def _attempt(self, tasks: Tasks, key: Int[Tensor, ""]) -> Float[Tensor, "E T"]:
         """The regret of the AF's best candidates."""
-        policy = Maximize(self.af, training_search(self.config, self.family.domain.dim))
+        policy = Maximize(self.af, self.searches[0])
         budget = self.budgets[-1]
         return rollout(
             policy, tasks, self.family, seed=key, budget=budget, prior=self.prior
