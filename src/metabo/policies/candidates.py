@@ -18,11 +18,12 @@ from metabo.shapes import Bool, Float, Int
 from metabo.state import Belief, BOState
 
 _TIE = 1e-9
-_LIMITS_CPU, _LIMITS_CUDA = (2**18, 2**13), (2**26, 2**22)
+_LIMITS_CPU, _LIMITS_CUDA = (2**18, 2**13), (2**24, 2**22)
 """Covariances (E x t x N) and points (E x N) at once.
 
 On a CPU that is 2 MB of covariances, about a core's cache, and few enough points for the layers of
-a network to stay near it; on a device 512 MB of covariances.
+a network to stay near it; on a device 128 MB of covariances, about the same at every step, so that
+memory is used again.
 """
 _LEAST = 32
 """Points per episode below which chunks are only cut to save memory."""
