@@ -4,7 +4,7 @@ from metabo.errors import MetaBOError
 from metabo.experiments import evaluate
 from metabo.pretrained import load
 from metabo.space import Choice, Float, Int, Space
-from metabo.tasks import family
+from metabo.tasks import family, function_family, register
 from metabo.training import train
 from metabo.version import __version__
 
@@ -17,6 +17,8 @@ __all__ = [
     "__version__",
     "evaluate",
     "family",
+    "function_family",
     "load",
+    "register",
     "train",
 ]

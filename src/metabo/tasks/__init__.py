@@ -2,8 +2,9 @@
 
 from metabo.tasks.base import TaskFamily, Tasks
 from metabo.tasks.family import ParametricFamily
+from metabo.tasks.function import function_family
 from metabo.tasks.parameters import ParameterBox, TaskParameter
-from metabo.tasks.registry import FAMILIES, family
+from metabo.tasks.registry import FAMILIES, family, register
 
 __all__ = [
     "FAMILIES",
@@ -13,4 +14,6 @@ __all__ = [
     "TaskParameter",
     "Tasks",
     "family",
+    "function_family",
+    "register",
 ]

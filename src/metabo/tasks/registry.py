@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from metabo.errors import unknown
+from metabo.errors import OptionError, unknown
 from metabo.gp import Prior
 from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
@@ -56,6 +56,23 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "rhino-1": _rhino_1,
     "rhino-2": _rhino_2,
 }
+
+
+def register(family: ParametricFamily) -> None:
+    """Make a family known by its name, for training and evaluation in this process.
+
+    It then takes the options `sources` and `noise` like the others.
+    """
+    if family.name in FAMILIES or ":" in family.name:
+        raise OptionError(
+            f"A family needs a new name without colons, but got `{family.name}`. Known are: "
+            f"{', '.join(FAMILIES)}."
+        )
+
+    def builder(*, sources: int | None = None, noise: float = 0.0) -> ParametricFamily:
+        return family.restricted(sources).observed_with(noise)
+
+    FAMILIES[family.name] = builder
 
 
 def family(name: str, **options: object) -> TaskFamily:

@@ -1,0 +1,132 @@
+"""A family made of a Python function: the way in for a user's own problems."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from metabo.domain import Box, sobol
+from metabo.errors import DataError, OptionError, ShapeError
+from metabo.gp import Prior, fit
+from metabo.options import Range
+from metabo.shapes import Float, Int
+from metabo.tasks.family import ParametricFamily
+from metabo.tasks.parameters import ParameterBox, TaskParameter
+
+Function = Callable[[Tensor, Mapping[str, Tensor]], Tensor]
+"""f(x, p): values `E N` at points `x`, `E N D`, where task e has the parameters `p[name][e]`."""
+
+_SPREAD, _SHRINK, _ROUNDS = 0.1, 0.3, 12
+"""Half-width of the clouds in which maxima are looked for, and how it shrinks."""
+
+
+def function_family(
+    name: str,
+    function: Function,
+    *,
+    dim: int,
+    parameters: Mapping[str, Range],
+    prior: Prior | None = None,
+    budget: int = 30,
+    optimum: Callable[[Mapping[str, Tensor]], Tensor] | None = None,
+) -> ParametricFamily:
+    """A family of tasks x -> function(x, p) on the unit cube, p uniform in a box.
+
+    Args:
+        name: To register it under.
+        function: The objective, larger being better, with values of about unit scale.
+        dim: Dimensions of x.
+        parameters: What tells tasks apart: a range for each name.
+        prior: GP hyperparameters; fitted to eight of its source tasks if None.
+        budget: Evaluations per episode.
+        optimum: Gives the largest value of each task, `E`; looked for if None.
+    """
+    if not parameters:
+        raise OptionError(f"Family `{name}` needs at least one parameter to tell its tasks apart.")
+    box = ParameterBox(tuple(TaskParameter(key, *parameters[key]) for key in parameters))
+
+    def make(drawn: Mapping[str, Tensor]) -> FunctionTasks:
+        best = maxima(function, drawn, dim) if optimum is None else optimum(drawn)
+        return FunctionTasks(function, tuple(drawn), tuple(drawn.values()), best)
+
+    if prior is None:
+        prior = _fitted(function, box.sobol(8), dim)
+    return ParametricFamily(name, Box(dim), prior, budget, box, make)
+
+
+@dataclass(frozen=True)
+class FunctionTasks:
+    """A function with E sets of parameters."""
+
+    function: Function
+    names: tuple[str, ...]
+    values: tuple[Tensor, ...]
+    """Of the parameters, `E` each."""
+    optimum: Float[Tensor, " E"]
+
+    def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
+        """Evaluate each task at its own points."""
+        return evaluated(self.function, x, dict(zip(self.names, self.values, strict=True)))
+
+    def take(self, index: Int[Tensor, " n"]) -> "FunctionTasks":
+        """The tasks with these numbers."""
+        values = tuple(value[index] for value in self.values)
+        return FunctionTasks(self.function, self.names, values, self.optimum[index])
+
+    def to(self, device: torch.device | str) -> "FunctionTasks":
+        """The same tasks on another device."""
+        values = tuple(value.to(device) for value in self.values)
+        return FunctionTasks(self.function, self.names, values, self.optimum.to(device))
+
+
+def evaluated(function: Function, x: Tensor, parameters: Mapping[str, Tensor]) -> Tensor:
+    """The function's values, their shape checked: broadcasting mistakes are easily made."""
+    value = function(x, parameters)
+    if value.shape != x.shape[:2]:
+        raise ShapeError(
+            f"The function must give one value per point, shape {tuple(x.shape[:2])} (E N) for "
+            f"points of shape {tuple(x.shape)}, but gave {tuple(value.shape)}. Parameters have "
+            "shape E: write `p[name][:, None]`."
+        )
+    return value
+
+
+def maxima(
+    function: Function, parameters: Mapping[str, Tensor], dim: int, n: int = 4096, k: int = 4
+) -> Float[Tensor, " E"]:
+    """The largest values found on a Sobol grid and in clouds that shrink around its best points.
+
+    No gradients are used: the function may be a simulation.
+    """
+    episodes = len(next(iter(parameters.values())))
+    x = sobol(n, dim).expand(episodes, -1, -1)
+    value = evaluated(function, x, parameters)
+    if not bool(torch.isfinite(value).all()):
+        raise DataError("The function must be finite on the whole unit cube, but is not.")
+    cloud = 2 * sobol(n // 32, dim) - 1
+    for number in range(_ROUNDS):
+        top = value.topk(k, -1)
+        centres = x.gather(1, top.indices[..., None].expand(-1, -1, dim))  # E k D
+        spread = _SPREAD * _SHRINK**number
+        around = (centres[:, :, None] + spread * cloud).clamp(0, 1).flatten(1, 2)
+        x = torch.cat([centres, around], 1)
+        value = torch.cat([top.values, evaluated(function, around, parameters)], 1)
+    return value.amax(-1)
+
+
+def _fitted(function: Function, parameters: Mapping[str, Tensor], dim: int) -> Prior:
+    """The geometric mean of the priors under which some tasks are likeliest."""
+    episodes = len(next(iter(parameters.values())))
+    x = sobol(min(100, 40 * dim), dim).expand(episodes, -1, -1)
+    each = fit(x, evaluated(function, x, parameters).double(), mean="observed")
+
+    def middle(values: Tensor) -> Tensor:
+        return values.log().mean(0, keepdim=True).exp()
+
+    return Prior(
+        middle(each.lengthscale),
+        middle(each.signal_variance),
+        middle(each.noise_variance),
+        mean="observed",
+    )
