@@ -41,6 +41,8 @@ class TrainConfig:
     activation: str = "relu"
     normalize: bool = False
     init: Literal["paper", "orthogonal"] = "paper"
+    gain: float = 1.0
+    """Factor on all features: a network that sees large differences learns fine detail sooner."""
 
     candidates: tuple[str, ...] = ("grid",)
     """Candidate sets that iterations take in turn: `grid`, the paper's adaptive set (lattice and k
@@ -108,7 +110,7 @@ class TrainConfig:
 
     def _require_ranges(self) -> None:
         positive = ("iterations", "episodes", "epochs", "minibatches", "validate_every")
-        for name in (*positive, "validation_tasks", "checkpoint_every", "learning_rate"):
+        for name in (*positive, "validation_tasks", "checkpoint_every", "learning_rate", "gain"):
             if not getattr(self, name) > 0:
                 raise OptionError(f"`{name}` must be positive, but got {getattr(self, name)}.")
         for name in ("n_global", "budget", "least_budget", "patience"):

@@ -78,6 +78,7 @@ class Trainer:
         self.budgets = _budgets(config, self.family.budget)
         weights = generator(config.seed, "weights")
         self.af = NeuralAF(config.architecture(self.family.domain.dim), weights)
+        self.af.scale *= config.gain
         if config.precision == "bf16":
             self.af.products = torch.bfloat16
         self.critic = Critic(config, weights)
