@@ -41,9 +41,20 @@ def test_a_second_call_reads_the_file(tmp_path, monkeypatch):
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def _bowls(steepness):
+    def bowl(x, p):
+        return p["height"][:, None] - steepness * (x - 0.5).square().sum(-1)
+
+    prior = metabo.family("branin").prior
+    options = {"dim": 2, "parameters": {"height": (0, 1)}, "prior": prior}
+    return metabo.function_family("bowls", bowl, **options)
+
+
 def test_everything_it_depends_on_makes_another_file(tmp_path):
     other = replace(metabo.family("branin"), make=metabo.family("goldstein-price").make)
+    bowls = [_bowls(steepness) for steepness in (1, 50)]  # they agree at the centre
     cases = [
+        *((bowl, 4, 6, "target") for bowl in bowls),
         (metabo.family("branin"), 4, 6, "target"),
         (metabo.family("branin"), 5, 6, "target"),
         (metabo.family("branin"), 4, 7, "target"),

@@ -17,10 +17,10 @@ from metabo.experiments.catalogue import EXPERIMENTS, experiment, scale
 from metabo.experiments.display import empty_table, progress_bars, run_with_bars, summary
 from metabo.experiments.report import sheets
 from metabo.experiments.runner import missing, stored
-from metabo.experiments.store import require_writable, save_json, write_all
 from metabo.options import declared_options
 from metabo.policies import SEARCHES, SearchName
 from metabo.pretrained import artifacts, read_card
+from metabo.store import require_writable, save_json, write_all
 from metabo.tasks import FAMILIES, family
 from metabo.training import Event, TensorBoard, read_settings, train
 

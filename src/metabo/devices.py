@@ -1,5 +1,8 @@
 """Where tensors may live."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 
 from metabo.errors import unknown
@@ -10,3 +13,14 @@ def require_device(name: str) -> None:
     present = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))]
     if name not in present and not (name == "cuda" and len(present) > 1):
         raise unknown("device on this machine:", name, present)
+
+
+@contextmanager
+def matmul_precision(precision: str) -> Iterator[None]:
+    """Set the precision of float32 matrix products, `high` being TF32, and put it back."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

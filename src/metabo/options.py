@@ -81,7 +81,7 @@ def convert(value: object, annotation: object, what: str) -> object:
             raise OptionError(f"{what} must be one of {choices}, but got `{value}`.")
         return value
     if type(None) in accepted:
-        if value is None:
+        if value is None or value == "none":
             return None
         (annotation,) = (a for a in accepted if a is not type(None))
     form, read = (

@@ -14,6 +14,7 @@ from safetensors.torch import save as to_bytes
 
 from metabo.acquisition import Architecture, NeuralAF
 from metabo.errors import DataError, unknown
+from metabo.store import save_bytes, write_all
 
 FORMAT = 1
 FOLDER = Path(__file__).parent / "artifacts"
@@ -43,14 +44,13 @@ def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
             "activation": a.activation,
             "normalize": a.normalize,
             "init": a.init,
+            "feature_scale": a.feature_scale,
         },
         **card,
     }
     weights = {name: value.detach().cpu().contiguous() for name, value in af.state_dict().items()}
-    temporary = path.with_name(f".{path.name}")
     metadata = {"metabo": json.dumps(described, allow_nan=False)}
-    temporary.write_bytes(to_bytes(weights, metadata))
-    temporary.replace(path)
+    write_all(path.parent, {path.name: save_bytes(to_bytes(weights, metadata))})
 
 
 def load(name_or_path: str | Path) -> TrainedAF:
@@ -63,9 +63,11 @@ def load(name_or_path: str | Path) -> TrainedAF:
     card, weights = _read(path)
     version = card.get("format")
     if version != FORMAT:
+        is_newer = isinstance(version, int) and version > FORMAT
+        advice = "Install a newer metabo." if is_newer else "Train it again."
         raise DataError(
             f"`{path}` has artifact format {version}, but this version of metabo reads {FORMAT}. "
-            "Install a newer metabo."
+            f"{advice}"
         )
     try:
         shape = dict(card["architecture"])  # type: ignore[call-overload]
@@ -92,6 +94,8 @@ def _locate(name: str) -> Path:
     if name in known:
         return known[name]
     path = Path(name)
+    if path.is_dir():
+        raise DataError(f"`{path}` is a folder. Give the file in it, such as `af.safetensors`.")
     if path.suffix != ".safetensors" and not path.exists():
         raise unknown("artifact", name, known)
     if not path.exists():
@@ -112,6 +116,10 @@ def _read(path: Path) -> tuple[dict[str, object], dict[str, torch.Tensor]]:
             f"The artifact `{path}` cannot be read: {error}. Get the file again."
         ) from None
     card = _parsed(metadata.get("metabo", ""))
+    if card is None and "progress" in metadata:
+        raise DataError(
+            f"`{path}` is a checkpoint of training. Give the `af.safetensors` beside it."
+        )
     if card is None:
         raise DataError(
             f"`{path}` has no metabo card: it was not written by metabo. Give a file that "

@@ -58,8 +58,9 @@ def test_a_registered_family_can_be_trained_and_evaluated(bowls, tmp_path):
     path = metabo.train("bowls", preset="fast", out=tmp_path, validation_tasks=4, **tiny)
     run = metabo.evaluate("bowls", methods=["metabo", "ei"], tasks=3, artifact=str(path))
     assert (run.methods["ei"].regret >= -1e-9).all()
-    with pytest.raises(OptionError, match="A family needs a new name without colons, but got"):
+    with pytest.raises(OptionError, match=r"There is a family `bowls`. Choose another name"):
         metabo.register(bowls)
+    metabo.register(bowls, replace=True)
 
 
 def test_mistakes_are_named():
@@ -67,6 +68,17 @@ def test_mistakes_are_named():
         metabo.function_family("a", lambda x, p: x, dim=2, parameters=PARAMETERS)
     with pytest.raises(OptionError, match="needs at least one parameter"):
         metabo.function_family("a", bowl, dim=2, parameters={})
+    with pytest.raises(ShapeError, match="must give a tensor, but gave ndarray"):
+        metabo.function_family("a", lambda x, p: x[..., 0].numpy(), dim=2, parameters=PARAMETERS)
+    with pytest.raises(OptionError, match="`budget` must be at least 1, but got 0"):
+        metabo.function_family("a", bowl, dim=2, parameters=PARAMETERS, budget=0)
+    with pytest.raises(OptionError, match="A family's name is made of lower-case letters"):
+        metabo.register(metabo.function_family("a,b", bowl, dim=2, parameters=PARAMETERS))
+    scalar = metabo.function_family(
+        "a", bowl, dim=2, parameters=PARAMETERS, optimum=lambda p: p["height"].max()
+    )
+    with pytest.raises(ShapeError, match=r"finite value for each of 2 tasks, shape \(2,\)"):
+        scalar.sources(2)
     broken = metabo.function_family(
         "a",
         lambda x, p: (x[..., 0] - 0.5).log(),

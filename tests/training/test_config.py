@@ -41,11 +41,17 @@ def test_a_configuration_survives_being_stored():
         ("paper", {"epoch": 3}, r"Unknown training option `epoch`. Did you mean `epochs`"),
         ("paper", {"candidates": ("fin",)}, r"Unknown candidate set `fin`. Did you mean `fine`"),
         ("paper", {"candidates": ()}, "`candidates` must name at least one"),
-        ("paper", {"reward": "foo"}, "Unknown reward `foo`"),
-        ("paper", {"iterations": 2.5}, "`iterations` must be a whole number, but got 2.5"),
-        ("paper", {"gamma": 7.0}, r"must lie in \[0, 1\]"),
+        ("paper", {"reward": "foo"}, "`reward` must be one of `log`, `linear`, but got `foo`"),
+        ("paper", {"iterations": 2.5}, "`iterations` must be a whole number, but got `2.5`"),
+        ("paper", {"gamma": 7.0}, r"`gamma` must lie in 0..1, but got 7"),
         ("paper", {"n_global": -3}, "`n_global` must be at least 1"),
-        ("paper", {"episodes": 0}, "`episodes` must be positive, but got 0"),
+        ("paper", {"clip": -1.0}, "`clip` must be positive and finite, but got -1"),
+        ("paper", {"entropy_coefficient": float("nan")}, "must be finite and not negative"),
+        ("paper", {"learning_rate": float("inf")}, "`learning_rate` must be positive and finite"),
+        ("paper", {"budget": 2.5}, "`budget` must be a whole number, but got `2.5`"),
+        ("paper", {"hidden": 64}, "`hidden` must be whole numbers with commas between"),
+        ("paper", {"normalize": "no"}, "`normalize` must be `true` or `false`, but got `no`"),
+        ("paper", {"episodes": 0}, "`episodes` must be at least 1, but got 0"),
     ],
 )
 def test_impossible_settings_are_refused(unchecked, name, changes, message):
@@ -60,7 +66,8 @@ def test_sources_are_not_part_of_the_familys_name():
 
 def test_settings_are_read_by_the_types_of_the_fields():
     texts = ["budget=10", "reward=linear", "hidden=64,32", "features=mean,std", "normalize=true"]
-    assert read_settings([*texts, "patience=3", "learning_rate=1e-3"]) == {
+    more = ["patience=3", "learning_rate=1e-3", "max_gradient_norm=none"]
+    assert read_settings([*texts, *more]) == {
         "budget": 10,
         "reward": "linear",
         "hidden": (64, 32),
@@ -68,6 +75,7 @@ def test_settings_are_read_by_the_types_of_the_fields():
         "normalize": True,
         "patience": 3,
         "learning_rate": 1e-3,
+        "max_gradient_norm": None,
     }
 
 

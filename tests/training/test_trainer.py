@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from metabo.errors import DataError, OptionError
+from metabo.errors import DataError, OptionError, OutputError
 from metabo.pretrained import load
 from metabo.training import Trainer, TrainingError, preset
 
@@ -30,8 +30,7 @@ def tiny(**changes):
 
 
 def weights(folder):
-    tensors = load_file(folder / "checkpoint.safetensors")
-    return {name: value for name, value in tensors.items() if not name.startswith("seconds")}
+    return load_file(folder / "checkpoint.safetensors")
 
 
 def same(a, b):
@@ -110,6 +109,45 @@ def test_lines_of_a_run_that_left_no_checkpoint_are_forgotten(tmp_path):
     assert [json.loads(line)["iteration"] for line in lines] == [1]
 
 
+def test_a_log_of_something_else_is_left_alone(tmp_path):
+    for foreign in ('{"loss": 1}\n', "hello\n"):
+        (tmp_path / "log.jsonl").write_text(foreign)
+        with pytest.raises(DataError, match=r"Line 1 of .*log.jsonl` is not of a training log"):
+            Trainer(tiny(), tmp_path).run(seconds=0)
+        assert (tmp_path / "log.jsonl").read_text() == foreign
+
+
+def test_there_must_be_a_run_to_resume(tmp_path):
+    with pytest.raises(DataError, match=r"There is no training run in .*nowhere` to resume"):
+        Trainer(tiny(), tmp_path / "nowhere", resume=True)
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be written"):
+        Trainer(tiny(), tmp_path / "file").run(seconds=0)
+
+
+def test_the_precision_of_products_is_put_back(tmp_path):
+    before = torch.get_float32_matmul_precision()
+    Trainer(tiny(precision="tf32"), tmp_path).run(seconds=0)
+    assert torch.get_float32_matmul_precision() == before
+
+
+def test_values_that_are_not_finite_are_named(tmp_path, monkeypatch):
+    trainer = Trainer(tiny(), tmp_path)
+    collect = trainer.collect
+
+    def broken(*args):
+        batch, episodes = collect(*args)
+        episodes.observed[0, 0] = torch.nan
+        return batch, episodes
+
+    trainer.collect = broken
+    with pytest.raises(DataError, match="A task of `branin` gave a value that is not finite"):
+        trainer.run(seconds=0)
+
+
 def test_a_foreign_checkpoint_is_named(tmp_path):
     path = Trainer(tiny(), tmp_path).run(seconds=0)
     path.replace(tmp_path / "checkpoint.safetensors")
@@ -147,6 +185,8 @@ def test_sources_are_fixed_and_validation_tasks_are_others(tmp_path):
     generator = torch.Generator().manual_seed(0)
     drawn = trainer.family.sample(50, generator).translation
     assert len(drawn.unique(dim=0)) == 3
+    others = trainer._validation_tasks().translation
+    assert not (others[:, None] == drawn).all(-1).any()
 
 
 def test_budgets_are_drawn_per_batch_between_their_bounds(tmp_path):

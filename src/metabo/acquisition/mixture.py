@@ -92,7 +92,7 @@ class Mixture:
 
 @dataclass(frozen=True, eq=False)
 class GMMUCB:
-    """w GMM(x) + (1 - w) UCB(x), with UCB = mu + 2 sigma (the paper's additional baselines)."""
+    """w log GMM(x) + (1 - w) UCB(x), with UCB = mu + 2 sigma (of the paper's extra baselines)."""
 
     mixture: Mixture
     w: Schedule

@@ -1,5 +1,6 @@
 """The neural acquisition function: an MLP that scores points one at a time."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,7 +42,9 @@ class Architecture:
     normalize: bool = False
     """Whether features are brought to about [-1, 1] first. The paper's are raw."""
     init: Literal["paper", "orthogonal"] = "paper"
-    """N(0, 0.01^2) weights, or orthogonal ones of gain sqrt 2 (last layer 0.01); biases are 0."""
+    """N(0, 0.01^2) weights, or orthogonal ones, sqrt 2 long (last layer 0.01); biases are 0."""
+    feature_scale: float = 1.0
+    """Factor on all features: a network that sees large differences learns fine detail sooner."""
 
     def __post_init__(self) -> None:
         """Check the names and sizes."""
@@ -54,6 +57,10 @@ class Architecture:
             )
         if self.activation not in ACTIVATIONS:
             raise unknown("activation", self.activation, ACTIVATIONS)
+        if not (self.feature_scale > 0 and math.isfinite(self.feature_scale)):
+            raise OptionError(
+                f"`feature_scale` must be positive and finite, but got {self.feature_scale}."
+            )
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(
                 f"`hidden` must be layer widths of at least 1, but got {self.hidden}."
@@ -83,7 +90,7 @@ class NeuralAF(nn.Module):
         if not architecture.normalize:
             shift, scale = torch.zeros_like(shift), torch.ones_like(scale)
         self.register_buffer("shift", shift)
-        self.register_buffer("scale", scale)
+        self.register_buffer("scale", scale * architecture.feature_scale)
         self.network = mlp(n_columns, architecture.hidden, architecture.activation)
         initialize(self.network, architecture.init, generator)
 

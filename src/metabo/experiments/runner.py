@@ -17,8 +17,8 @@ from metabo.errors import MetaBOError
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import evaluate, versions
 from metabo.experiments.methods import identity
-from metabo.experiments.store import save_json, write_all
 from metabo.metrics import quantiles
+from metabo.store import save_json, write_all
 from metabo.version import commit
 
 OnUnit = Callable[[Unit, int, int], None]

@@ -1,5 +1,6 @@
 """The families by name, with their options."""
 
+import re
 from collections.abc import Callable
 
 from metabo.errors import OptionError, unknown
@@ -58,15 +59,23 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
 }
 
 
-def register(family: ParametricFamily) -> None:
+def register(family: ParametricFamily, *, replace: bool = False) -> None:
     """Make a family known by its name, for training and evaluation in this process.
 
     It then takes the options `sources` and `noise` like the others.
+
+    Args:
+        family: Such as `function_family` makes.
+        replace: Whether a family of this name may be replaced.
     """
-    if family.name in FAMILIES or ":" in family.name:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", family.name):
         raise OptionError(
-            f"A family needs a new name without colons, but got `{family.name}`. Known are: "
-            f"{', '.join(FAMILIES)}."
+            "A family's name is made of lower-case letters, digits, `-` and `_`, but got "
+            f"`{family.name}`."
+        )
+    if family.name in FAMILIES and not replace:
+        raise OptionError(
+            f"There is a family `{family.name}`. Choose another name, or give `replace=True`."
         )
 
     def builder(*, sources: int | None = None, noise: float = 0.0) -> ParametricFamily:

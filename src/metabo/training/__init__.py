@@ -2,8 +2,9 @@
 
 from metabo.training.api import train
 from metabo.training.config import PRESETS, TrainConfig, preset, read_settings
+from metabo.training.log import Event
 from metabo.training.tensorboard import TensorBoard
-from metabo.training.trainer import Event, Trainer, TrainingError
+from metabo.training.trainer import Trainer, TrainingError
 
 __all__ = [
     "PRESETS",

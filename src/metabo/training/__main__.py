@@ -6,7 +6,8 @@ from pathlib import Path
 
 from metabo.errors import MetaBOError
 from metabo.training.config import PRESETS, preset, read_settings
-from metabo.training.trainer import Event, Trainer
+from metabo.training.log import Event
+from metabo.training.trainer import Trainer
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from metabo.training.config import preset as preset_of
-from metabo.training.trainer import Event, Trainer
+from metabo.training.log import Event
+from metabo.training.trainer import Trainer
 
 
 def train(
@@ -14,6 +15,7 @@ def train(
     preset: str = "default",
     seconds: float | None = None,
     resume: bool = False,
+    record: bool = True,
     on_event: Callable[[Event], None] | None = None,
     **changes: object,
 ) -> Path:
@@ -25,9 +27,12 @@ def train(
         preset: `default`, `paper` or `fast`.
         seconds: Stop after so much time; the run can be resumed.
         resume: Go on with the run in the folder.
+        record: Whether to record CUDA graphs on a GPU; tasks that look at values cannot be recorded.
         on_event: Called after each iteration.
         changes: Settings that differ from the preset's, such as `sources=50`, `seed=1` or
             `iterations=500` (the fields of `TrainConfig`).
     """
     config = preset_of(preset, family, **changes)
-    return Trainer(config, Path(out), resume=resume).run(seconds=seconds, on_event=on_event)
+    return Trainer(config, Path(out), resume=resume, record=record).run(
+        seconds=seconds, on_event=on_event
+    )

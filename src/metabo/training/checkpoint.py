@@ -10,6 +10,7 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
 from metabo.errors import DataError
+from metabo.store import save_bytes, write_all
 from metabo.training.config import TrainConfig
 
 
@@ -40,10 +41,8 @@ def save_checkpoint(
     for number, state in optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
     metadata = {"config": json.dumps(config.record()), "progress": json.dumps(vars(progress))}
-    temporary = path.with_name(f".{path.name}")
     owned = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    temporary.write_bytes(to_bytes(owned, metadata))
-    temporary.replace(path)
+    write_all(path.parent, {path.name: save_bytes(to_bytes(owned, metadata))})
 
 
 def load_checkpoint(

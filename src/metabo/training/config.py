@@ -1,8 +1,9 @@
 """The settings of a training run, and the presets."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Literal, get_args, get_origin
+from typing import Literal
 
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
@@ -25,6 +26,27 @@ CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
 
+_COUNTS = ("sources", "n_global", "iterations", "episodes", "budget", "least_budget", "epochs")
+_RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
+    (
+        (*_COUNTS, "minibatches", "validate_every", "validation_tasks", "checkpoint_every"),
+        lambda v: v >= 1,
+        "be at least 1",
+    ),
+    (("patience",), lambda v: v >= 1, "be at least 1"),
+    (("gamma", "gae_lambda"), lambda v: 0 <= v <= 1, "lie in 0..1"),
+    (
+        ("learning_rate", "clip", "max_gradient_norm", "reward_floor", "feature_scale"),
+        lambda v: v > 0,
+        "be positive and finite",
+    ),
+    (
+        ("final_learning_rate", "value_coefficient", "entropy_coefficient"),
+        lambda v: v >= 0,
+        "be finite and not negative",
+    ),
+)
+
 
 @dataclass(frozen=True)
 class TrainConfig:
@@ -41,8 +63,8 @@ class TrainConfig:
     activation: str = "relu"
     normalize: bool = False
     init: Literal["paper", "orthogonal"] = "paper"
-    gain: float = 1.0
-    """Factor on all features: a network that sees large differences learns fine detail sooner."""
+    feature_scale: float = 1.0
+    """As in `Architecture`."""
 
     candidates: tuple[str, ...] = ("grid",)
     """Candidate sets that iterations take in turn: `grid`, the paper's adaptive set (lattice and k
@@ -83,11 +105,16 @@ class TrainConfig:
     """Stop after so many validations without a better score."""
 
     def __post_init__(self) -> None:
-        """Check what no other part checks."""
-        for name in ("features", "hidden", "candidates"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        self._require_types()
-        self._require_ranges()
+        """Check types and ranges, and what no other part checks."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            converted = convert(value, field.type, f"Setting `{field.name}`")
+            object.__setattr__(self, field.name, converted)
+        for names, is_allowed, rule in _RULES:
+            for name in names:
+                value = getattr(self, name)
+                if value is not None and not (math.isfinite(value) and is_allowed(value)):
+                    raise OptionError(f"Setting `{name}` must {rule}, but got {value}.")
         for name in self.candidates:
             if name not in (*CLOUDS, "grid"):
                 raise unknown("candidate set", name, (*CLOUDS, "grid"))
@@ -99,35 +126,32 @@ class TrainConfig:
                 "validation draws from the whole family."
             )
 
-    def _require_types(self) -> None:
-        for field in fields(self):
-            choices = get_args(field.type) if get_origin(field.type) is Literal else None
-            value = getattr(self, field.name)
-            if choices and value not in choices:
-                raise unknown(field.name, str(value), choices)
-            if field.type is int and (isinstance(value, bool) or not isinstance(value, int)):
-                raise OptionError(f"`{field.name}` must be a whole number, but got {value!r}.")
-
-    def _require_ranges(self) -> None:
-        positive = ("iterations", "episodes", "epochs", "minibatches", "validate_every")
-        for name in (*positive, "validation_tasks", "checkpoint_every", "learning_rate", "gain"):
-            if not getattr(self, name) > 0:
-                raise OptionError(f"`{name}` must be positive, but got {getattr(self, name)}.")
-        for name in ("n_global", "budget", "least_budget", "patience"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise OptionError(f"`{name}` must be at least 1, but got {value}.")
-        if not (0 <= self.gamma <= 1 and 0 <= self.gae_lambda <= 1):
-            raise OptionError(
-                f"`gamma` and `gae_lambda` must lie in [0, 1], but got {self.gamma} and "
-                f"{self.gae_lambda}."
-            )
-
     def architecture(self, dim: int) -> Architecture:
         """The network for a number of dimensions."""
         return Architecture(
-            dim, self.features, self.hidden, self.activation, self.normalize, self.init
+            dim,
+            self.features,
+            self.hidden,
+            self.activation,
+            self.normalize,
+            self.init,
+            self.feature_scale,
         )
+
+    def budgets(self, usual: int) -> range:
+        """The budgets that batches are drawn from; validation takes the largest."""
+        most = self.budget or usual
+        least = self.least_budget or most
+        if least > most:
+            raise OptionError(
+                f"`least_budget` must be at most the budget, {most}, but got {least}."
+            )
+        if self.minibatches > self.episodes * least:
+            raise OptionError(
+                f"`minibatches` must be at most the steps of a batch, {self.episodes * least}, "
+                f"but got {self.minibatches}."
+            )
+        return range(least, most + 1)
 
     def record(self) -> dict[str, object]:
         """As stored beside checkpoints and in the artifact's card."""
@@ -140,8 +164,11 @@ class TrainConfig:
         """The first setting in which a stored configuration differs, in words."""
         mine = self.record()
         for field in fields(self):
-            if record.get(field.name) != mine[field.name]:
-                return f"`{field.name}` was {record.get(field.name)}, now {mine[field.name]}"
+            # A setting that did not exist then had the value that is the default now.
+            before = record.get(field.name, field.default)
+            before = list(before) if isinstance(before, tuple) else before
+            if before != mine[field.name]:
+                return f"`{field.name}` was {before}, now {mine[field.name]}"
         return None
 
 

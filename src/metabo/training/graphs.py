@@ -12,6 +12,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
+from metabo.errors import OptionError
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -53,8 +55,15 @@ class Replayed(Generic[P, R]):
         torch.cuda.current_stream().wait_stream(side)
         torch.cuda.empty_cache()  # the recording has its own memory and cannot use the trial's
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool):
-            result = self.function(*args, **kwargs)
+        try:
+            with torch.cuda.graph(graph, pool=self._pool):
+                result = self.function(*args, **kwargs)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[0]
+            raise OptionError(
+                f"Training cannot be recorded as a CUDA graph: {reason} Tasks must not look at "
+                "values on the device, nor move any to it. Or train with `record=False`, slowly."
+            ) from None
         with torch.no_grad():
             for tensor, value in zip(self.state, before, strict=True):
                 tensor.copy_(value)

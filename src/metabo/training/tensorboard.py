@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from metabo.errors import OptionError
-from metabo.training.trainer import Event
+from metabo.training.log import Event
 
 
 class TensorBoard:

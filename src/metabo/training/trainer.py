@@ -8,20 +8,21 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from metabo.acquisition import NeuralAF
-from metabo.devices import require_device
+from metabo.devices import matmul_precision, require_device
 from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.loop import Episodes, rollout
 from metabo.policies import Maximize, Searcher
 from metabo.pretrained import save
 from metabo.seeding import episodes_key, generator
 from metabo.shapes import Float, Int
+from metabo.store import save_json, write_all
 from metabo.tasks import Tasks
 from metabo.tasks import family as family_of
 from metabo.training.card import training_card
@@ -29,6 +30,8 @@ from metabo.training.checkpoint import Progress, load_checkpoint, save_checkpoin
 from metabo.training.config import TrainConfig
 from metabo.training.critic import Critic
 from metabo.training.graphs import Replayed
+from metabo.training.log import Event, forget_after
+from metabo.training.optimizer import adam, moments
 from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
 from metabo.training.rollouts import collect, training_searches
@@ -36,28 +39,6 @@ from metabo.training.rollouts import collect, training_searches
 
 class TrainingError(MetaBOError, ArithmeticError):
     """Training diverged."""
-
-
-@dataclass(frozen=True)
-class Event:
-    """What happened in one iteration: a line of `log.jsonl`."""
-
-    iteration: int
-    iterations: int
-    reward: float
-    """Mean reward per step of the training batch."""
-    regret: float
-    """Median final regret of the training batch."""
-    entropy: float
-    value_loss: float
-    clipped: float
-    learning_rate: float
-    steps_per_second: float
-    seconds: float
-    """Wall-clock time spent so far."""
-    score: float | None = None
-    """Mean reward per step on the validation tasks, the best candidate taken."""
-    best_score: float | None = None
 
 
 class Trainer:
@@ -75,16 +56,15 @@ class Trainer:
             self.family = family_of(config.family, sources=config.sources)
         self.prior = self.family.prior.to(config.device)
         self.searches = training_searches(config, self.family.domain.dim)
-        self.budgets = _budgets(config, self.family.budget)
+        self.budgets = config.budgets(self.family.budget)
         weights = generator(config.seed, "weights")
         self.af = NeuralAF(config.architecture(self.family.domain.dim), weights)
-        self.af.scale *= config.gain
         if config.precision == "bf16":
             self.af.products = torch.bfloat16
         self.critic = Critic(config, weights)
         self.networks = nn.ModuleDict({"af": self.af, "critic": self.critic})
         self.networks.to(config.device)
-        self.optimizer = _adam(self.networks, config)
+        self.optimizer = adam(self.networks, config.learning_rate, config.device)
         self.progress = Progress()
         self.best: dict[str, Tensor] = {k: v.clone() for k, v in self.af.state_dict().items()}
         checkpoint = out / "checkpoint.safetensors"
@@ -94,11 +74,12 @@ class Trainer:
             )
         elif checkpoint.exists():
             raise DataError(f"`{out}` holds a training run. Give `--resume`, or another `--out`.")
-        self._forget_lines_after(self.progress.iteration)
+        elif resume and not (out / "config.json").exists():
+            raise DataError(f"There is no training run in `{out}` to resume.")
         self.collect, self.update, self.attempt = self._collect, self._update, self._attempt
         is_cuda = config.device.startswith("cuda")
         if record and is_cuda and is_dataclass(self._validation_tasks()):
-            state = [*self.networks.parameters(), *_moments(self.optimizer)]
+            state = [*self.networks.parameters(), *moments(self.optimizer)]
             self.collect = Replayed(self._collect)
             self.update = Replayed(self._update, state)
             self.attempt = Replayed(self._attempt)
@@ -110,12 +91,11 @@ class Trainer:
         config = self.config
         if seconds is not None and not seconds >= 0:
             raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
-        self.out.mkdir(parents=True, exist_ok=True)
-        (self.out / "config.json").write_text(json.dumps(config.record(), indent=1))
-        if config.precision == "tf32":
-            torch.set_float32_matmul_precision("high")
+        forget_after(self.out / "log.jsonl", self.progress.iteration)
+        write_all(self.out, {"config.json": save_json(config.record())})
         before, start = self.progress.seconds, time.perf_counter()
-        with (self.out / "log.jsonl").open("a") as log:
+        precision = "high" if config.precision == "tf32" else "highest"
+        with matmul_precision(precision), (self.out / "log.jsonl").open("a") as log:
             while self.progress.iteration < config.iterations and not self._is_stalled():
                 event = self._iterate(before + time.perf_counter() - start)
                 log.write(json.dumps(asdict(event)) + "\n")
@@ -152,12 +132,17 @@ class Trainer:
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
         losses = self.update(batch, self._minibatch_order(number, config.episodes * budget))
+        if not episodes.observed.isfinite().all():  # a replayed graph checks no values
+            raise DataError(
+                f"A task of `{config.family}` gave a value that is not finite. Give failed "
+                "evaluations a finite penalty."
+            )
         seen = dict(zip(LOSS_PARTS, losses.tolist(), strict=True))
         if not math.isfinite(seen["policy"] + seen["value"]):
             raise TrainingError(self._divergence(number + 1))
+        took = time.perf_counter() - started
         self.progress.iteration = number + 1
         score = self._validate() if self._is_validation_due() else None
-        took = time.perf_counter() - started
         return Event(
             iteration=number + 1,
             iterations=config.iterations,
@@ -168,7 +153,7 @@ class Trainer:
             clipped=seen["clipped"],
             learning_rate=rate,
             steps_per_second=config.episodes * budget / took,
-            seconds=elapsed + took,
+            seconds=elapsed + time.perf_counter() - started,
             score=score,
             best_score=self.progress.best_score if score is not None else None,
         )
@@ -272,46 +257,6 @@ class Trainer:
         path = self.out / "af.safetensors"
         save(af, training_card(af, self.config, self.progress), path)
         return path
-
-    def _forget_lines_after(self, iteration: int) -> None:
-        """Drop log lines of iterations that will be done again."""
-        path = self.out / "log.jsonl"
-        if path.exists():
-            lines = [line for line in path.read_text().splitlines() if line.endswith("}")]
-            kept = [line for line in lines if json.loads(line)["iteration"] <= iteration]
-            path.write_text("".join(f"{line}\n" for line in kept))
-
-
-def _budgets(config: TrainConfig, usual: int) -> range:
-    """The budgets that batches are drawn from; validation takes the largest."""
-    most = config.budget or usual
-    least = config.least_budget or most
-    if least > most:
-        raise OptionError(f"`least_budget` must be at most the budget, {most}, but got {least}.")
-    if config.minibatches > config.episodes * least:
-        raise OptionError(
-            f"`minibatches` must be at most the steps of a batch, {config.episodes * least}, but "
-            f"got {config.minibatches}."
-        )
-    return range(least, most + 1)
-
-
-def _adam(networks: nn.Module, config: TrainConfig) -> torch.optim.Adam:
-    """Adam with its moments in place and its rate in a tensor, as a recorded update needs both."""
-    rate = torch.tensor(config.learning_rate, device=config.device)
-    is_cuda = config.device.startswith("cuda")
-    adam = torch.optim.Adam(networks.parameters(), lr=rate, fused=True, capturable=is_cuda)
-    for parameter in networks.parameters():
-        parameter.grad = torch.zeros_like(parameter)
-    adam.step()  # moves nothing: the gradients are zero
-    for state in adam.state.values():
-        state["step"].zero_()
-    adam.zero_grad()
-    return adam
-
-
-def _moments(optimizer: torch.optim.Optimizer) -> list[Tensor]:
-    return [value for state in optimizer.state.values() for value in state.values()]
 
 
 def _key(seed: int) -> Int[Tensor, ""]:

@@ -44,6 +44,11 @@ def write_all(folder: Path, files: Mapping[str, Callable[[Path], object]]) -> No
                 path.unlink(missing_ok=True)
 
 
+def save_bytes(content: bytes) -> Callable[[Path], object]:
+    """A function that writes these bytes."""
+    return lambda path: path.write_bytes(content)
+
+
 def save_json(record: Mapping[str, object]) -> Callable[[Path], object]:
     """A function that writes the record as strict JSON: NaN and infinity are refused."""
     text = json.dumps(record, allow_nan=False)

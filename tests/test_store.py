@@ -3,7 +3,7 @@ import json
 import pytest
 
 from metabo.errors import OutputError
-from metabo.experiments.store import require_writable, save_json, write_all
+from metabo.store import require_writable, save_json, write_all
 
 
 def test_files_are_replaced_whole(tmp_path):
