@@ -112,7 +112,7 @@ def train_(
     family(family_)
     folder = out or Path("runs") / f"train-{family_.replace(':', '-').replace('/', '-')}"
     require_writable(folder, ("af.safetensors", "log.jsonl", "config.json", "curve.png"))
-    changes: dict[str, object] = {"device": device, "seed": seed}
+    changes: dict[str, Any] = {"device": device, "seed": seed}
     given = {"sources": sources, "iterations": iterations}
     changes |= {name: value for name, value in given.items() if value is not None}
     changes |= read_settings(settings or [])

@@ -27,7 +27,7 @@ def train(
         preset: `default`, `paper` or `fast`.
         seconds: Stop after so much time; the run can be resumed.
         resume: Go on with the run in the folder.
-        record: Whether to record CUDA graphs on a GPU; tasks that look at values cannot be recorded.
+        record: Whether to record CUDA graphs on a GPU; tasks that look at values cannot be.
         on_event: Called after each iteration.
         changes: Settings that differ from the preset's, such as `sources=50`, `seed=1` or
             `iterations=500` (the fields of `TrainConfig`).
