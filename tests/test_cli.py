@@ -1,10 +1,13 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from metabo import cli
+from metabo.experiments import runner
+from metabo.experiments.catalogue import Experiment, Scale
 
 
 @pytest.fixture
@@ -136,6 +139,7 @@ def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
     code, out, _ = metabo(*arguments)
     assert code == 0
     assert "6 of 6 results are missing" in out
+    assert f"`metabo report tuning --scale smoke --out {tmp_path} --rerun`" in out
     assert not list(tmp_path.iterdir())
     code, out, _ = metabo(*arguments, "--rerun")
     assert code == 0
@@ -150,6 +154,85 @@ def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
     metabo(*arguments, "--rerun")
     again = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
     assert sum(again[p] != files[p] for p in files) == 1
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A catalogue of one small experiment."""
+    one = Experiment(
+        "small", "A test", "regret", ("metabo-50", "ei", "random"), {"smoke": Scale(2, 1)}
+    )
+    monkeypatch.setattr(cli, "EXPERIMENTS", {"small": one})
+    monkeypatch.setattr(cli, "experiment", lambda _: one)
+    return one
+
+
+@pytest.fixture
+def reported(metabo, small, tmp_path):
+    """Arguments for the small experiment, all of whose results are stored."""
+    arguments = ("report", "small", "--scale", "smoke", "--out", tmp_path)
+    assert metabo(*arguments, "--rerun")[0] == 0
+    return arguments
+
+
+def times(folder):
+    return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
+
+
+def test_report_only_reads_unless_told_otherwise(metabo, reported, tmp_path):
+    before = times(tmp_path)
+    code, out, _ = metabo(*reported)
+    assert code == 0
+    assert "over its own 100 functions" in " ".join(out.split())
+    assert times(tmp_path) == before
+    picture = tmp_path / "small/smoke/small.png"
+    picture.unlink()
+    assert f"Wrote {picture}" in metabo(*reported)[1]
+
+
+def test_report_that_misses_nothing_names_the_way_to_run_all_again(metabo, reported, tmp_path):
+    before = {p: t for p, t in times(tmp_path).items() if p.suffix == ".json"}
+    code, out, _ = metabo(*reported, "--rerun")
+    assert code == 0
+    assert f"nothing is missing in {tmp_path}. Run all of it again with `metabo report" in out
+    assert f"--out {tmp_path} --force`" in out
+    assert before.items() <= times(tmp_path).items()
+
+
+def test_a_stopped_forced_report_goes_on_where_it_stopped(
+    metabo, reported, small, tmp_path, monkeypatch
+):
+    paths = [tmp_path / unit.path for unit in small.units("smoke")]
+    before = [p.stat().st_mtime_ns for p in paths]
+    original = runner.evaluate
+
+    def stop(family, **options):
+        if (family, options["methods"]) == ("goldstein-price", ["ei"]):
+            raise KeyboardInterrupt
+        return original(family, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "evaluate", stop)
+        assert metabo(*reported, "--force")[0] == 130
+    stopped = [p.stat().st_mtime_ns for p in paths]
+    assert [a != b for a, b in zip(stopped, before, strict=True)] == [True] * 4 + [False] * 5
+    assert metabo(*reported, "--force")[0] == 0
+    after = [p.stat().st_mtime_ns for p in paths]
+    assert after[:4] == stopped[:4]
+    assert all(a > b for a, b in zip(after[4:], stopped[4:], strict=True))
+    assert metabo(*reported, "--force")[0] == 0
+    assert all(a < p.stat().st_mtime_ns for a, p in zip(after, paths, strict=True))
+
+
+def test_a_unit_that_cannot_run_ends_the_report_with_1(metabo, small, tmp_path, monkeypatch):
+    one = replace(small, families=("rhino-1",))
+    monkeypatch.setattr(cli, "experiment", lambda _: one)
+    arguments = ("report", "small", "--scale", "smoke", "--out", tmp_path)
+    code, out, err = metabo(*arguments, "--rerun")
+    assert code == 1
+    assert "metabo-50 cannot run: There is no artifact" in " ".join(err.split())
+    assert "rhino-1: median simple regret" in " ".join(out.split())
+    assert "1 of 3 results are missing" in out
 
 
 def test_report_names_what_it_does_not_know(metabo, tmp_path):

@@ -63,11 +63,11 @@ def test_a_result_of_another_configuration_counts_as_missing(tmp_path):
 
 def test_what_cannot_run_is_named_and_the_rest_goes_on(tmp_path):
     lame = Experiment(
-        "lame", "", "regret", ("metabo", "random"), {"smoke": Scale(1, 1)}, ("rhino-1",)
+        "lame", "", "regret", ("metabo-50", "random"), {"smoke": Scale(1, 1)}, ("rhino-1",)
     )
     ((unit, reason),) = run(units(lame), tmp_path)
-    assert unit.method == "metabo"
-    assert "There is no artifact `rhino-1`" in reason
+    assert unit.method == "metabo-50"
+    assert "There is no artifact `rhino-1-50`" in reason
     assert missing(units(lame), tmp_path) == [unit]
 
 
