@@ -1,4 +1,5 @@
 import json
+from inspect import signature
 
 import pytest
 import torch
@@ -50,6 +51,11 @@ def test_methods_meet_the_same_tasks_whatever_their_company():
     both = metabo.evaluate("hartmann-3", methods=["random", "ei"], tasks=3, budget=2)
     alone = metabo.evaluate("hartmann-3", methods=["ei"], tasks=3, budget=2)
     assert torch.equal(both.methods["ei"].regret, alone.methods["ei"].regret)
+
+
+def test_the_family_goes_by_the_same_name_as_in_train():
+    first = [next(iter(signature(f).parameters)) for f in (metabo.evaluate, metabo.train)]
+    assert first == ["family", "family"]
 
 
 def test_validation_tasks_are_others_than_test_tasks():

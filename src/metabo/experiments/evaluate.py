@@ -20,7 +20,8 @@ from metabo.metrics import quantiles
 from metabo.policies import SEARCHES, SearchName, searcher
 from metabo.seeding import generator
 from metabo.shapes import Float
-from metabo.tasks import TaskFamily, Tasks, family
+from metabo.tasks import TaskFamily, Tasks
+from metabo.tasks import family as family_of
 from metabo.version import __version__
 
 STREAMS = ("test tasks", "validation tasks")
@@ -84,7 +85,7 @@ def versions() -> dict[str, str]:
 
 
 def evaluate(
-    name: str,
+    family: str,
     *,
     methods: Sequence[str] = ("ei", "random"),
     tasks: int = 100,
@@ -100,7 +101,7 @@ def evaluate(
     """Run each method on the same tasks, all episodes of a method in lockstep.
 
     Args:
-        name: The family, such as `branin` or `branin:noise=0.1`.
+        family: Its name, such as `branin` or `branin:noise=0.1`.
         methods: Methods, such as `ei` or `ucb:beta=9`.
         tasks: How many tasks to draw; they depend on the seed alone and never occur in training.
         seed: Of the tasks and of the random numbers in the episodes.
@@ -114,7 +115,7 @@ def evaluate(
             `validation tasks`.
         on_progress: Called after each step of each method.
     """
-    setting = family(name)
+    setting = family_of(family)
     budget = setting.budget if budget is None else budget
     _check(methods, tasks=tasks, budget=budget, search=search, device=device, stream=stream)
     # Every mistake in a method's name or options comes to light before the first run.
@@ -142,7 +143,7 @@ def evaluate(
         regret = episodes.regret.cpu()  # waits for the device
         seconds = (time.perf_counter() - start) / len(regret)
         results[label] = MethodResult(regret, episodes.queries.cpu(), seconds)
-    return Evaluation(name, budget, len(drawn.optimum), seed, device, search, results)
+    return Evaluation(family, budget, len(drawn.optimum), seed, device, search, results)
 
 
 def _read(setting: TaskFamily, path: Path) -> Tasks:
