@@ -90,6 +90,27 @@ def test_brackets_in_a_folders_name_are_just_brackets(metabo, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("artifact", "warning"),
+    [
+        (
+            "goldstein-price",
+            "Warning: The artifact `goldstein-price` was trained on family `goldstein-price`, "
+            "not on `branin:noise=0.1`.\n",
+        ),
+        ("branin-50", ""),
+    ],
+)
+def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, artifact, warning):
+    code, _, err = metabo(
+        *("evaluate", "branin:noise=0.1", "--methods", "metabo", "--artifact", artifact),
+        *("--tasks", 2, "--budget", 2, "--out", tmp_path),
+    )
+    assert code == 0
+    assert err.startswith(warning)
+    assert ("Warning" in err) == bool(warning)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("evaluate", "brannin"), "Error: Unknown family `brannin`. Did you mean `branin`?"),
@@ -101,6 +122,14 @@ def test_brackets_in_a_folders_name_are_just_brackets(metabo, tmp_path):
         (("evaluate", "[/red]"), "Error: Unknown family `[/red]`."),
         (("evaluate", "branin", "--methods", "ucb:beta=-1"), "Error: `beta` must be finite"),
         (("evaluate", "branin:sources=99999999999999999999"), "Error: `sources` must lie in"),
+        (
+            ("evaluate", "branin", "--artifact", "branin"),
+            "Error: The artifact `branin` is for the method `metabo`, which is not among",
+        ),
+        (
+            ("evaluate", "branin", "--artifact", "branin", "--methods", "metabo-50"),
+            "which is not among the methods `metabo-50`. Add it, or give no artifact.",
+        ),
         (("evaluate", "branin", "--tasks", "many"), "Invalid value for '--tasks'"),
         (("evaluate", "branin", "--task", "3"), "No such option"),
         (("evaluate",), "Missing argument"),

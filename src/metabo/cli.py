@@ -26,9 +26,9 @@ from metabo.experiments.display import empty_table, progress_bars, run_with_bars
 from metabo.experiments.report import sheets
 from metabo.experiments.runner import missing, stored
 from metabo.experiments.store import is_writable, require_writable, save_json, write_all
-from metabo.options import declared_options
+from metabo.options import declared_options, parse
 from metabo.policies import SEARCHES, SearchName
-from metabo.pretrained import artifacts, read_card
+from metabo.pretrained import artifacts, load, read_card
 from metabo.tasks import FAMILIES, family
 from metabo.training import Event, TensorBoard, read_settings, train
 
@@ -209,6 +209,8 @@ def evaluate_(
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
     family(family_)
     require_writable(folder, ("results.json", "regret.png"))
+    if artifact is not None and "metabo" in names:
+        _warn_of_another_family(artifact, family_)
     progress, bars = progress_bars(), dict[str, TaskID]()
 
     def on_progress(name: str, step: int, total: int) -> None:
@@ -242,6 +244,16 @@ def evaluate_(
     )
     console.print(summary(evaluation))
     console.out(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}", highlight=False)
+
+
+def _warn_of_another_family(artifact: str, name: str) -> None:
+    trained = str(load(artifact).card.get("family", name))
+    if parse(trained)[0] != parse(name)[0]:
+        warning = Text("Warning: ", "bold yellow").append(
+            f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.",
+            "not bold default",
+        )
+        Console(stderr=True).print(warning, soft_wrap=True)
 
 
 @app.command("report")

@@ -17,6 +17,7 @@ from metabo.experiments.methods import method
 from metabo.experiments.setting import Setting
 from metabo.loop import rollout
 from metabo.metrics import quantiles
+from metabo.options import parse
 from metabo.policies import SEARCHES, SearchName, searcher
 from metabo.seeding import generator
 from metabo.shapes import Float
@@ -108,6 +109,7 @@ def evaluate(
         budget: Evaluations per episode; the family's own if None.
         task_file: A JSON list with the parameters of each task, instead of drawn tasks.
         artifact: Name or file of the AF that the method `metabo` uses; the family's own if None.
+            The other methods have no use for it.
         search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
             `sobol`.
         device: `cpu` or `cuda`.
@@ -118,6 +120,11 @@ def evaluate(
     setting = family_of(family)
     budget = setting.budget if budget is None else budget
     _check(methods, tasks=tasks, budget=budget, search=search, device=device, stream=stream)
+    if artifact is not None and "metabo" not in [parse(m)[0] for m in methods]:
+        raise OptionError(
+            f"The artifact `{artifact}` is for the method `metabo`, which is not among the "
+            f"methods {', '.join(f'`{m.strip()}`' for m in methods)}. Add it, or give no artifact."
+        )
     # Every mistake in a method's name or options comes to light before the first run.
     built_for = Setting(
         setting,
