@@ -4,7 +4,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from metabo.devices import require_device
 from metabo.errors import DataError, OptionError, unknown
-from metabo.experiments.methods import method
+from metabo.experiments.methods import identity, method
 from metabo.experiments.setting import Setting
 from metabo.loop import rollout
 from metabo.metrics import quantiles
@@ -23,7 +23,7 @@ from metabo.seeding import generator
 from metabo.shapes import Float
 from metabo.tasks import TaskFamily, Tasks
 from metabo.tasks import family as family_of
-from metabo.version import __version__
+from metabo.version import __version__, commit
 
 STREAMS = ("test tasks", "validation tasks")
 Progress = Callable[[str, int, int], None]
@@ -38,6 +38,8 @@ class MethodResult:
     queries: Float[Tensor, "E T D"]
     seconds_per_episode: float
     """Wall-clock seconds of the lockstep run divided by its episodes."""
+    identity: dict[str, str]
+    """All options, given or not, and a hash of the artifact where there is one."""
 
     def record(self) -> dict[str, object]:
         """As stored in `results.json`."""
@@ -50,6 +52,7 @@ class MethodResult:
             "regret": self.regret.tolist(),
             "queries": self.queries.tolist(),
             "seconds_per_episode": self.seconds_per_episode,
+            "identity": self.identity,
         }
 
 
@@ -63,16 +66,16 @@ class Evaluation:
     seed: int
     device: str
     search: str
+    stream: str
+    task_file: str | None
+    """Name of the file that gave the tasks; None where they were drawn from the stream."""
     methods: dict[str, MethodResult]
 
     def record(self) -> dict[str, object]:
         """As stored in `results.json`."""
-        head = {
-            key: getattr(self, key)
-            for key in ("family", "budget", "tasks", "seed", "device", "search")
-        }
+        head = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "methods"}
         results = {name: result.record() for name, result in self.methods.items()}
-        return {**head, "versions": versions(), "methods": results}
+        return {**head, "versions": versions(), "commit": commit(), "methods": results}
 
 
 def versions() -> dict[str, str]:
@@ -149,8 +152,19 @@ def evaluate(
         episodes = rollout(policy, drawn, setting, seed=seed, budget=budget, on_step=on_step)
         regret = episodes.regret.cpu()  # waits for the device
         seconds = (time.perf_counter() - start) / len(regret)
-        results[label] = MethodResult(regret, episodes.queries.cpu(), seconds)
-    return Evaluation(family, budget, len(drawn.optimum), seed, device, search, results)
+        known_as = identity(label, setting.name, built_for.artifact)
+        results[label] = MethodResult(regret, episodes.queries.cpu(), seconds, known_as)
+    return Evaluation(
+        family,
+        budget,
+        len(drawn.optimum),
+        seed,
+        device,
+        search,
+        stream,
+        None if task_file is None else Path(task_file).name,
+        results,
+    )
 
 
 def _read(setting: TaskFamily, path: Path) -> Tasks:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from metabo.acquisition import EI, PI, UCB, LogEI
@@ -22,13 +23,14 @@ def method(text: str, setting: Setting) -> Policy:
     return build(f"method `{name}`", partial(METHODS[name], setting), options)
 
 
-def identity(text: str, family: str) -> dict[str, str]:
+def identity(text: str, family: str, artifact: str | None = None) -> dict[str, str]:
     """What a method is, to tell stored results of another: its options and its artifact's hash."""
     name, options = parse(text)
     declared = declared_options(METHODS[name])
     full = {option: str(p.default) for option, p in declared.items()} | options
-    path = artifacts().get({"metabo": family, "metabo-50": f"{family}-50"}.get(name, ""))
-    if path is not None:
+    af = {"metabo": artifact or family, "metabo-50": f"{family}-50"}.get(name)
+    path = None if af is None else artifacts().get(af, Path(af))
+    if path is not None and path.is_file():
         full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return full
 
