@@ -29,6 +29,8 @@ def test_list_names_everything(metabo):
     assert code == 0
     for name in ("branin", "goldstein-price", "hartmann-3", "rhino-2", "logei", "ucb", "gradient"):
         assert name in out
+    assert "None" not in out
+    assert "can be set: `metabo train FAMILY --set NAME=VALUE`" in out
 
 
 def test_evaluate_prints_a_table_and_writes_both_files(metabo, tmp_path):

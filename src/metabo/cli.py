@@ -10,11 +10,10 @@ from typing import Annotated, Any, cast
 import typer
 from rich.console import Console
 from rich.progress import TaskID
-from rich.table import Table
 from rich.text import Text
 
 from metabo.errors import MetaBOError
-from metabo.experiments import METHODS, again, evaluate
+from metabo.experiments import again, evaluate
 from metabo.experiments.catalogue import (
     EXPERIMENTS,
     Experiment,
@@ -23,13 +22,14 @@ from metabo.experiments.catalogue import (
     scale,
 )
 from metabo.experiments.display import empty_table, progress_bars, run_with_bars, summary
+from metabo.experiments.listing import tables
 from metabo.experiments.report import sheets
 from metabo.experiments.runner import missing, stored
 from metabo.experiments.store import is_writable, require_writable, save_json, write_all
-from metabo.options import declared_options, parse
-from metabo.policies import SEARCHES, SearchName
-from metabo.pretrained import artifacts, load, read_card
-from metabo.tasks import FAMILIES, family
+from metabo.options import parse
+from metabo.policies import SearchName
+from metabo.pretrained import load, read_card
+from metabo.tasks import family
 from metabo.training import Event, TensorBoard, read_settings, train
 
 app = typer.Typer(
@@ -55,40 +55,10 @@ def main() -> None:
 
 @app.command("list")
 def list_() -> None:
-    """Show families, methods, searches, artifacts and experiments, with their options."""
-    families = empty_table("Families (name:option=value)", "name", "D", "budget", "options")
-    for name, builder in FAMILIES.items():
-        setting = family(name)
-        families.add_row(name, str(setting.domain.dim), str(setting.budget), _options(builder))
-    methods = empty_table("Methods (name:option=value)", "name", "what it does", "options")
-    for name, build in METHODS.items():
-        summary = (build.__doc__ or "").splitlines()[0]
-        methods.add_row(name, summary, _options(build))
-    searches = empty_table("Searches", "name", "how acquisition functions are maximized")
-    for name, summary in SEARCHES.items():
-        searches.add_row(name, summary)
-    experiments = empty_table("Experiments", "name", "what it shows")
-    for name, one in EXPERIMENTS.items():
-        experiments.add_row(name, one.title)
-    for table in (families, methods, searches, _artifacts(), experiments):
+    """Show families, methods, searches, presets, artifacts and experiments, with options."""
+    for table in tables():
         console.print(table)
-
-
-def _artifacts() -> Table:
-    table = empty_table(
-        "Artifacts", "name", "D", "sources", "seconds", "validation regret", "EI's", "random's"
-    )
-    for name, path in artifacts().items():
-        card: dict[str, Any] = read_card(path)
-        training, medians = card["training"], card["validation"]["median_regret"]
-        table.add_row(
-            name,
-            str(card["domain"]["dim"]),
-            str(card["sources"] or "all"),
-            f"{training['seconds']:.0f}",
-            *(f"{medians[m][-1]:.1e}" for m in ("metabo", "ei", "random")),
-        )
-    return table
+    _say("Every field of TrainConfig can be set: `metabo train FAMILY --set NAME=VALUE`.")
 
 
 @app.command("train")
@@ -324,15 +294,6 @@ def _command(one: Experiment, size: ScaleName, out: Path, option: str) -> str:
 
 def _say(text: str) -> None:
     console.out(text, highlight=False)
-
-
-def _options(builder: object) -> str:
-    declared = declared_options(builder)  # type: ignore[arg-type]
-    return " ".join(f"{name}={_shown(p.default)}" for name, p in declared.items()) or "-"
-
-
-def _shown(value: object) -> str:
-    return f"{value[0]:g}..{value[1]:g}" if isinstance(value, tuple) else str(value)
 
 
 if __name__ == "__main__":

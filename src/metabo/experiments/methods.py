@@ -28,9 +28,10 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
     name, options = parse(text)
     declared = declared_options(METHODS[name])
     full = {option: str(p.default) for option, p in declared.items()} | options
-    af = {"metabo": artifact or family, "metabo-50": f"{family}-50"}.get(name)
-    path = None if af is None else artifacts().get(af, Path(af))
-    if path is not None and path.is_file():
+    path = artifacts().get({"metabo": family, "metabo-50": f"{family}-50"}.get(name, ""))
+    if name == "metabo" and artifact is not None:
+        path = artifacts().get(artifact, Path(artifact))
+    if path is not None:
         full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return full
 
