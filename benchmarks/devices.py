@@ -15,6 +15,7 @@ import torch
 import metabo
 from metabo.gp import GP
 from metabo.seeding import generator
+from metabo.version import commit
 
 FAMILIES = ("branin", "goldstein-price", "hartmann-3")
 
@@ -49,8 +50,8 @@ def main() -> None:
                 curves.append(run.methods["ei"].regret.median(0).values)
             logs = [c.clamp_min(1e-16).log10() for c in curves]
             line[f"median_log10_regret_{search}"] = (logs[0] - logs[1]).abs().max().item()
-        print(json.dumps(line), flush=True)
-    print(torch.__version__, torch.cuda.get_device_name())
+        line |= {"torch": torch.__version__, "device": torch.cuda.get_device_name()}
+        print(json.dumps(line | {"commit": commit()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,9 @@ learned AF: 100 episodes in lockstep, and one alone on a single thread.
 import argparse
 import json
 import platform
-import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
@@ -24,6 +22,7 @@ from metabo.experiments import Setting, method
 from metabo.loop import rollout
 from metabo.policies import SearchName, searcher
 from metabo.seeding import generator
+from metabo.version import commit
 
 PUBLISHED_SECONDS = {"branin": 17.0, "goldstein-price": 18.0, "hartmann-3": 29.0}
 
@@ -88,7 +87,7 @@ def main() -> None:
             "T": 30,
             "seconds": round(seconds, 4),
             "times_faster": None if is_unpublished else round(published / seconds, 1),
-            "commit": _commit(),
+            "commit": commit(),
         }
         print(json.dumps(line), flush=True)
 
@@ -99,13 +98,6 @@ def _device(name: str) -> str:
         if name == "cuda"
         else platform.processor() or platform.machine()
     )
-
-
-def _commit() -> str:
-    command = ["git", "describe", "--always", "--dirty"]
-    folder = Path(__file__).parent
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or "unknown"
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 import metabo
+from metabo.version import commit
 
 TASKS = Path(__file__).parents[1] / "examples" / "published-tasks"
 STEPS = (5, 10, 20, 30)
@@ -30,10 +31,16 @@ def report(name: str, seed: int | str, regret: Tensor) -> None:
     """Print one line."""
     medians = [regret.quantile(0.5, 0)[t - 1].item() for t in STEPS]
     agrees = [low <= m <= high for m, (low, high) in zip(medians, BANDS[name], strict=True)]
-    line = {"name": "published_curves", "family": name, "seed": seed, "t": STEPS}
-    print(
-        json.dumps(line | {"median": [f"{m:.3g}" for m in medians], "agrees": agrees}), flush=True
-    )
+    line = {
+        "name": "published_curves",
+        "family": name,
+        "seed": seed,
+        "t": STEPS,
+        "median": [f"{m:.3g}" for m in medians],
+        "agrees": agrees,
+        "commit": commit(),
+    }
+    print(json.dumps(line), flush=True)
 
 
 def main() -> None:

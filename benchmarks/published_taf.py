@@ -23,6 +23,7 @@ from metabo.loop import rollout
 from metabo.policies import Maximize, searcher
 from metabo.sources import SourceData, source_data
 from metabo.tasks import TaskFamily
+from metabo.version import commit
 
 TASKS = Path(__file__).parents[1] / "examples" / "published-tasks"
 STEPS = (1, 5, 10, 30)
@@ -105,6 +106,7 @@ def main() -> None:
                 "median": [f"{m:.3g}" for m in ours],
                 "published": published[: len(steps)],
                 "off": off,
+                "commit": commit(),
             }
             print(json.dumps(line), flush=True)
 

@@ -4,13 +4,15 @@ Prints one JSON line per variant: the share of EI states on which the gradient s
 least (1 - 1e-6) times what the published grid finds; then EI's median regret on Hartmann-3 at
 t = 20 with ties drawn, and with the lowest index taken.
 
-    python benchmarks/search_ablation.py
+    python benchmarks/search_ablation.py [--smoke]
 """
 
+import argparse
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,7 +24,10 @@ from metabo.ascent import Objective, ascend
 from metabo.domain import sobol
 from metabo.policies import GradientRefine, candidates, decide, gradient, scatter, searcher
 from metabo.policies.scatter import stretched_sobol
+from metabo.version import commit
 
+TASKS = Path(__file__).parents[1] / "examples" / "published-tasks" / "hartmann-3.json"
+FAMILIES = ("branin", "goldstein-price", "hartmann-3")
 Grid = tuple[Tensor, Tensor]
 
 
@@ -63,19 +68,20 @@ VARIANTS: list[tuple[str, tuple[Any, ...], str, object]] = [
 ]
 
 
-def report(label: str, change: Callable[[GradientRefine], GradientRefine]) -> None:
+def report(label: str, change: Callable[[GradientRefine], GradientRefine], *, smoke: bool) -> None:
     """Print the shares of one variant."""
     line: dict[str, object] = {"name": "search_ablation", "variant": label}
-    for name in ("branin", "goldstein-price", "hartmann-3"):
+    for name in FAMILIES[:1] if smoke else FAMILIES:
         domain = metabo.family(name).domain
         search = change(GradientRefine.sized(domain.dim))
-        rows = compare(name, 12, 0, (searcher("grid", domain), search))
+        rows = compare(name, 1 if smoke else 12, 0, (searcher("grid", domain), search))
         rows = rows[rows[:, 1:3].amax(-1) >= 1e-12]
         line[name] = round((rows[:, 2] >= (1 - 1e-6) * rows[:, 1]).double().mean().item(), 4)
+    line["commit"] = commit()
     print(json.dumps(line), flush=True)
 
 
-def ties() -> None:
+def ties(*, smoke: bool) -> None:
     """Print EI's median regret on Hartmann-3 with either rule for ties."""
 
     def lowest(score: Tensor, draw: Tensor) -> Tensor:
@@ -87,21 +93,34 @@ def ties() -> None:
                 "hartmann-3",
                 methods=["ei"],
                 search="grid",
-                task_file="examples/published-tasks/hartmann-3.json",
+                tasks=2,
+                budget=20 if smoke else None,
+                task_file=None if smoke else TASKS,
             )
         median = run.methods["ei"].regret.quantile(0.5, 0)[19].item()
-        print(json.dumps({"name": "ties", "rule": label, "median_regret_t20": round(median, 4)}))
+        line: dict[str, object] = {"name": "search_ablation", "variant": f"ties: {label}"}
+        line |= {"median_regret_t20": round(median, 4), "commit": commit()}
+        print(json.dumps(line), flush=True)
 
 
-if __name__ == "__main__":
-    report("all of it", lambda search: search)
+def main() -> None:
+    """Report on every variant, then on ties."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--smoke", action="store_true", help="one task of Branin")
+    smoke = parser.parse_args().smoke
+    report("all of it", lambda search: search, smoke=smoke)
     report(
         "without the clouds",
         lambda search: replace(search, scatter=replace(search.scatter, k_cloud=0), k_global=9),
+        smoke=smoke,
     )
     for label, modules, name, value in VARIANTS:
         with ExitStack() as stack:
             for module in modules:
                 stack.enter_context(patched(module, name, value))
-            report(label, lambda search: search)
-    ties()
+            report(label, lambda search: search, smoke=smoke)
+    ties(smoke=smoke)
+
+
+if __name__ == "__main__":
+    main()

@@ -18,6 +18,7 @@ from metabo.acquisition import EI, AcquisitionFunction, climbable
 from metabo.policies import Maximize, Searcher, StartAt, searcher
 from metabo.seeding import Noise, generator
 from metabo.state import Belief, BOState
+from metabo.version import commit
 
 
 @dataclass
@@ -86,6 +87,7 @@ def report(name: str, rows: Tensor, verbose: bool) -> None:
         "evaluations_grid": rows[:, 3].mean().item(),
         "evaluations_gradient": rows[:, 4].mean().item(),
         "evaluations_ratio": (rows[:, 4] / rows[:, 3]).max().item(),
+        "commit": commit(),
     }
     print(json.dumps(line))
     if verbose:

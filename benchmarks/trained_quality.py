@@ -5,7 +5,7 @@ the published weights' there; the steps at which the learned AF with gradient se
 EI with the same search; and the share of steps 16 to 30 that repeat an earlier query (closer than
 1e-6). With `--seeds K` also the medians on K other draws of 100 test functions.
 
-    python benchmarks/trained_quality.py [--families branin] [--runs FOLDER] [--seeds 3]
+    python benchmarks/trained_quality.py [--smoke] [--families branin] [--runs FOLDER] [--seeds 3]
 
 Artifacts are the shipped ones, or `FOLDER/FAMILY/af.safetensors`.
 """
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 import metabo
+from metabo.version import commit
 
 TASKS = Path(__file__).parents[1] / "examples" / "published-tasks"
 STEPS = (3, 5, 8, 10, 15, 20, 25, 30)
@@ -40,20 +41,28 @@ def repeats(queries: Tensor) -> float:
     return ((distance < 1e-6) & earlier).any(-1)[:, 15:].double().mean().item()
 
 
-def report(name: str, artifact: str, seeds: int) -> None:
+def report(name: str, artifact: str, seeds: int, *, smoke: bool) -> None:
     """Print one line."""
     line: dict[str, object] = {"name": "trained_quality", "family": name, "artifact": artifact}
-    file = TASKS / f"{name}.json"
+    file = None if smoke else TASKS / f"{name}.json"
+    tasks = 3 if smoke else 100
     steps = torch.tensor(STEPS) - 1
     published = torch.tensor(PUBLISHED[name], dtype=torch.float64)
     grid = metabo.evaluate(
-        name, methods=["metabo"], search="grid", task_file=file, artifact=artifact
+        name,
+        methods=["metabo"],
+        search="grid",
+        tasks=tasks,
+        task_file=file,
+        artifact=artifact,
     ).methods["metabo"]
     ours = median(grid.regret)[steps]
     line["t"] = STEPS
     line["grid"] = [f"{v:.2g}" for v in ours.tolist()]
     line["behind_published"] = [t for t, is_ in zip(STEPS, ours > published, strict=True) if is_]
-    run = metabo.evaluate(name, methods=["metabo", "ei"], task_file=file, artifact=artifact)
+    run = metabo.evaluate(
+        name, methods=["metabo", "ei"], tasks=tasks, task_file=file, artifact=artifact
+    )
     mine, ei = (run.methods[method] for method in ("metabo", "ei"))
     line["gradient"] = [f"{v:.2g}" for v in median(mine.regret)[steps].tolist()]
     behind = median(mine.regret) >= median(ei.regret)
@@ -61,10 +70,11 @@ def report(name: str, artifact: str, seeds: int) -> None:
     line["repeats"] = {"grid": repeats(grid.queries), "gradient": repeats(mine.queries)}
     for seed in range(1, seeds + 1):
         other = metabo.evaluate(
-            name, methods=["metabo"], search="grid", seed=seed, artifact=artifact
+            name, methods=["metabo"], search="grid", tasks=tasks, seed=seed, artifact=artifact
         ).methods["metabo"]
         ratio = median(other.regret)[steps] / published
         line[f"of_published_seed_{seed}"] = [f"{v:.2g}" for v in ratio.tolist()]
+    line["commit"] = commit()
     print(json.dumps(line), flush=True)
 
 
@@ -75,12 +85,13 @@ def main() -> None:
     parser.add_argument("--runs", type=Path)
     parser.add_argument("--artifacts", help="names or files, one per family")
     parser.add_argument("--seeds", type=int, default=0)
+    parser.add_argument("--smoke", action="store_true", help="three drawn tasks")
     given = parser.parse_args()
     families = given.families.split(",")
     chosen = given.artifacts.split(",") if given.artifacts else families
     for name, artifact in zip(families, chosen, strict=True):
         path = str(given.runs / name / "af.safetensors") if given.runs else artifact
-        report(name, path, given.seeds)
+        report(name, path, given.seeds, smoke=given.smoke)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Time the iterations of training: rollout and update apart, by preset and precision.
 
-Prints one JSON line per setting: milliseconds of a rollout and of an update (medians), the share
-of it that a recorded CUDA graph saves over running eagerly, steps per second, and the peak memory.
+Prints one JSON line per setting: milliseconds of a rollout and of an update (medians), steps per
+second, and the peak memory; with `--eager` a second one, of the same without CUDA graphs.
 
-    python benchmarks/training_speed.py [--device cuda] [--families branin] [--presets paper]
+    python benchmarks/training_speed.py [--smoke] [--device cuda] [--families branin]
+        [--presets paper] [--eager]
 """
 
 import argparse
@@ -16,6 +17,7 @@ from pathlib import Path
 import torch
 
 from metabo.training import Trainer, preset
+from metabo.version import commit
 
 
 def measure(trainer: Trainer, repeats: int) -> tuple[float, float]:
@@ -50,11 +52,16 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--eager", action="store_true", help="also without CUDA graphs")
     parser.add_argument("--n-global", type=int, help="points of the global grid")
+    parser.add_argument("--smoke", action="store_true", help="two short episodes, once")
     given = parser.parse_args()
+    repeats = 1 if given.smoke else given.repeats
     for family in given.families.split(","):
         for name in given.presets.split(","):
             for precision in given.precisions.split(","):
-                changes = {"device": given.device, "precision": precision}
+                changes: dict[str, object] = {"device": given.device, "precision": precision}
+                if given.smoke:
+                    changes |= {"episodes": 2, "budget": 3, "hidden": (8,), "minibatches": 2}
+                    changes |= {"validation_tasks": 2, "n_global": 20}
                 if given.n_global:
                     changes["n_global"] = given.n_global
                 config = preset(name, family, **changes)
@@ -63,10 +70,10 @@ def main() -> None:
                 for is_eager in (False, True) if given.eager else (False,):
                     folder = Path(tempfile.mkdtemp()) / "run"
                     trainer = Trainer(config, folder, record=not is_eager)
-                    report(trainer, given.repeats, is_eager=is_eager)
+                    report(trainer, name, repeats, is_eager=is_eager)
 
 
-def report(trainer: Trainer, repeats: int, *, is_eager: bool) -> None:
+def report(trainer: Trainer, preset_name: str, repeats: int, *, is_eager: bool) -> None:
     """Measure and print one line."""
     config = trainer.config
     on_cuda = config.device.startswith("cuda")
@@ -83,6 +90,7 @@ def report(trainer: Trainer, repeats: int, *, is_eager: bool) -> None:
     line = {
         "name": "training_speed",
         "family": config.family,
+        "preset": preset_name,
         "precision": config.precision,
         "width": config.hidden[0],
         "episodes": config.episodes,
@@ -93,6 +101,7 @@ def report(trainer: Trainer, repeats: int, *, is_eager: bool) -> None:
         "peak_gb": round(peak / 1e9, 2),
         "device": torch.cuda.get_device_name() if on_cuda else "CPU",
         "threads": torch.get_num_threads(),
+        "commit": commit(),
     }
     print(json.dumps(line), flush=True)
 

@@ -15,6 +15,7 @@ import torch
 
 import metabo
 from metabo.policies import SearchName
+from metabo.version import commit
 
 PUBLISHED = {
     ("branin", "taf-me:M=50:N=100"): 36,
@@ -67,6 +68,7 @@ def main() -> None:
                 "threads": 1,
                 "seconds": round(statistics.mean(seconds), 3),
                 "published": PUBLISHED.get((family, method)),
+                "commit": commit(),
             }
             print(json.dumps(line), flush=True)
 

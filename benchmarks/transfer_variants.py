@@ -10,6 +10,7 @@ import argparse
 import json
 
 import metabo
+from metabo.version import commit
 
 METHODS = (
     "taf-me",
@@ -50,6 +51,7 @@ def main() -> None:
                 "t": steps,
                 "median": [f"{medians[t - 1]:.2g}" for t in steps],
                 "sum": round(medians.sum().item(), 3),
+                "commit": commit(),
             }
             print(json.dumps(line), flush=True)
 

@@ -1,10 +1,13 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from metabo import cli
+from metabo.experiments import runner
+from metabo.experiments.catalogue import Experiment, Scale
 
 
 @pytest.fixture
@@ -26,6 +29,8 @@ def test_list_names_everything(metabo):
     assert code == 0
     for name in ("branin", "goldstein-price", "hartmann-3", "rhino-2", "logei", "ucb", "gradient"):
         assert name in out
+    assert "None" not in out
+    assert "can be set: `metabo train FAMILY --set NAME=VALUE`" in out
 
 
 def test_evaluate_prints_a_table_and_writes_both_files(metabo, tmp_path):
@@ -87,6 +92,27 @@ def test_brackets_in_a_folders_name_are_just_brackets(metabo, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("artifact", "warning"),
+    [
+        (
+            "goldstein-price",
+            "Warning: The artifact `goldstein-price` was trained on family `goldstein-price`, "
+            "not on `branin:noise=0.1`.\n",
+        ),
+        ("branin-50", ""),
+    ],
+)
+def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, artifact, warning):
+    code, _, err = metabo(
+        *("evaluate", "branin:noise=0.1", "--methods", "metabo", "--artifact", artifact),
+        *("--tasks", 2, "--budget", 2, "--out", tmp_path),
+    )
+    assert code == 0
+    assert err.startswith(warning)
+    assert ("Warning" in err) == bool(warning)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("evaluate", "brannin"), "Error: Unknown family `brannin`. Did you mean `branin`?"),
@@ -98,6 +124,14 @@ def test_brackets_in_a_folders_name_are_just_brackets(metabo, tmp_path):
         (("evaluate", "[/red]"), "Error: Unknown family `[/red]`."),
         (("evaluate", "branin", "--methods", "ucb:beta=-1"), "Error: `beta` must be finite"),
         (("evaluate", "branin:sources=99999999999999999999"), "Error: `sources` must lie in"),
+        (
+            ("evaluate", "branin", "--artifact", "branin"),
+            "Error: The artifact `branin` is for the method `metabo`, which is not among",
+        ),
+        (
+            ("evaluate", "branin", "--artifact", "branin", "--methods", "metabo-50"),
+            "which is not among the methods `metabo-50`. Add it, or give no artifact.",
+        ),
         (("evaluate", "branin", "--tasks", "many"), "Invalid value for '--tasks'"),
         (("evaluate", "branin", "--task", "3"), "No such option"),
         (("evaluate",), "Missing argument"),
@@ -136,6 +170,7 @@ def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
     code, out, _ = metabo(*arguments)
     assert code == 0
     assert "6 of 6 results are missing" in out
+    assert f"`metabo report tuning --scale smoke --out {tmp_path} --rerun`" in out
     assert not list(tmp_path.iterdir())
     code, out, _ = metabo(*arguments, "--rerun")
     assert code == 0
@@ -150,6 +185,85 @@ def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
     metabo(*arguments, "--rerun")
     again = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
     assert sum(again[p] != files[p] for p in files) == 1
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A catalogue of one small experiment."""
+    one = Experiment(
+        "small", "A test", "regret", ("metabo-50", "ei", "random"), {"smoke": Scale(2, 1)}
+    )
+    monkeypatch.setattr(cli, "EXPERIMENTS", {"small": one})
+    monkeypatch.setattr(cli, "experiment", lambda _: one)
+    return one
+
+
+@pytest.fixture
+def reported(metabo, small, tmp_path):
+    """Arguments for the small experiment, all of whose results are stored."""
+    arguments = ("report", "small", "--scale", "smoke", "--out", tmp_path)
+    assert metabo(*arguments, "--rerun")[0] == 0
+    return arguments
+
+
+def times(folder):
+    return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
+
+
+def test_report_only_reads_unless_told_otherwise(metabo, reported, tmp_path):
+    before = times(tmp_path)
+    code, out, _ = metabo(*reported)
+    assert code == 0
+    assert "over its own 100 functions" in " ".join(out.split())
+    assert times(tmp_path) == before
+    picture = tmp_path / "small/smoke/small.png"
+    picture.unlink()
+    assert f"Wrote {picture}" in metabo(*reported)[1]
+
+
+def test_report_that_misses_nothing_names_the_way_to_run_all_again(metabo, reported, tmp_path):
+    before = {p: t for p, t in times(tmp_path).items() if p.suffix == ".json"}
+    code, out, _ = metabo(*reported, "--rerun")
+    assert code == 0
+    assert f"nothing is missing in {tmp_path}. Run all of it again with `metabo report" in out
+    assert f"--out {tmp_path} --force`" in out
+    assert before.items() <= times(tmp_path).items()
+
+
+def test_a_stopped_forced_report_goes_on_where_it_stopped(
+    metabo, reported, small, tmp_path, monkeypatch
+):
+    paths = [tmp_path / unit.path for unit in small.units("smoke")]
+    before = [p.stat().st_mtime_ns for p in paths]
+    original = runner.evaluate
+
+    def stop(family, **options):
+        if (family, options["methods"]) == ("goldstein-price", ["ei"]):
+            raise KeyboardInterrupt
+        return original(family, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "evaluate", stop)
+        assert metabo(*reported, "--force")[0] == 130
+    stopped = [p.stat().st_mtime_ns for p in paths]
+    assert [a != b for a, b in zip(stopped, before, strict=True)] == [True] * 4 + [False] * 5
+    assert metabo(*reported, "--force")[0] == 0
+    after = [p.stat().st_mtime_ns for p in paths]
+    assert after[:4] == stopped[:4]
+    assert all(a > b for a, b in zip(after[4:], stopped[4:], strict=True))
+    assert metabo(*reported, "--force")[0] == 0
+    assert all(a < p.stat().st_mtime_ns for a, p in zip(after, paths, strict=True))
+
+
+def test_a_unit_that_cannot_run_ends_the_report_with_1(metabo, small, tmp_path, monkeypatch):
+    one = replace(small, families=("rhino-1",))
+    monkeypatch.setattr(cli, "experiment", lambda _: one)
+    arguments = ("report", "small", "--scale", "smoke", "--out", tmp_path)
+    code, out, err = metabo(*arguments, "--rerun")
+    assert code == 1
+    assert "metabo-50 cannot run: There is no artifact" in " ".join(err.split())
+    assert "rhino-1: median simple regret" in " ".join(out.split())
+    assert "1 of 3 results are missing" in out
 
 
 def test_report_names_what_it_does_not_know(metabo, tmp_path):

@@ -2,26 +2,34 @@
 
 import sys
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
 from rich.progress import TaskID
-from rich.table import Table
 from rich.text import Text
 
 from metabo.errors import MetaBOError
-from metabo.experiments import METHODS, evaluate
-from metabo.experiments.catalogue import EXPERIMENTS, experiment, scale
+from metabo.experiments import again, evaluate
+from metabo.experiments.catalogue import (
+    EXPERIMENTS,
+    Experiment,
+    ScaleName,
+    experiment,
+    scale,
+)
 from metabo.experiments.display import empty_table, progress_bars, run_with_bars, summary
+from metabo.experiments.listing import tables
 from metabo.experiments.report import sheets
 from metabo.experiments.runner import missing, stored
-from metabo.options import declared_options
-from metabo.policies import SEARCHES, SearchName
-from metabo.pretrained import artifacts, read_card
-from metabo.store import require_writable, save_json, write_all
-from metabo.tasks import FAMILIES, family
+from metabo.options import parse
+from metabo.policies import SearchName
+from metabo.pretrained import load, read_card
+from metabo.store import is_writable, require_writable, save_json, write_all
+from metabo.tasks import family
 from metabo.training import Event, TensorBoard, read_settings, train
 
 app = typer.Typer(
@@ -31,6 +39,7 @@ app = typer.Typer(
     help="Learned acquisition functions for Bayesian optimization of related problems.",
 )
 console = Console()
+RESULTS = Path("results")
 
 
 def main() -> None:
@@ -46,40 +55,10 @@ def main() -> None:
 
 @app.command("list")
 def list_() -> None:
-    """Show families, methods, searches, artifacts and experiments, with their options."""
-    families = empty_table("Families (name:option=value)", "name", "D", "budget", "options")
-    for name, builder in FAMILIES.items():
-        setting = family(name)
-        families.add_row(name, str(setting.domain.dim), str(setting.budget), _options(builder))
-    methods = empty_table("Methods (name:option=value)", "name", "what it does", "options")
-    for name, build in METHODS.items():
-        summary = (build.__doc__ or "").splitlines()[0]
-        methods.add_row(name, summary, _options(build))
-    searches = empty_table("Searches", "name", "how acquisition functions are maximized")
-    for name, summary in SEARCHES.items():
-        searches.add_row(name, summary)
-    experiments = empty_table("Experiments", "name", "what it shows")
-    for name, one in EXPERIMENTS.items():
-        experiments.add_row(name, one.title)
-    for table in (families, methods, searches, _artifacts(), experiments):
+    """Show families, methods, searches, presets, artifacts and experiments, with options."""
+    for table in tables():
         console.print(table)
-
-
-def _artifacts() -> Table:
-    table = empty_table(
-        "Artifacts", "name", "D", "sources", "seconds", "validation regret", "EI's", "random's"
-    )
-    for name, path in artifacts().items():
-        card: dict[str, Any] = read_card(path)
-        training, medians = card["training"], card["validation"]["median_regret"]
-        table.add_row(
-            name,
-            str(card["domain"]["dim"]),
-            str(card["sources"] or "all"),
-            f"{training['seconds']:.0f}",
-            *(f"{medians[m][-1]:.1e}" for m in ("metabo", "ei", "random")),
-        )
-    return table
+    _say("Every field of TrainConfig can be set: `metabo train FAMILY --set NAME=VALUE`.")
 
 
 @app.command("train")
@@ -200,6 +179,8 @@ def evaluate_(
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
     family(family_)
     require_writable(folder, ("results.json", "regret.png"))
+    if artifact is not None and "metabo" in names:
+        _warn_of_another_family(artifact, family_)
     progress, bars = progress_bars(), dict[str, TaskID]()
 
     def on_progress(name: str, step: int, total: int) -> None:
@@ -235,6 +216,16 @@ def evaluate_(
     console.out(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}", highlight=False)
 
 
+def _warn_of_another_family(artifact: str, name: str) -> None:
+    trained = str(load(artifact).card.get("family", name))
+    if parse(trained)[0] != parse(name)[0]:
+        warning = Text("Warning: ", "bold yellow").append(
+            f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.",
+            "not bold default",
+        )
+        Console(stderr=True).print(warning, soft_wrap=True)
+
+
 @app.command("report")
 def report_(
     names: Annotated[
@@ -242,49 +233,67 @@ def report_(
         typer.Argument(metavar="[EXPERIMENT ...]", help="Such as figure-2.", show_default="all"),
     ] = None,
     scale_: Annotated[str, typer.Option("--scale", help="smoke or full.")] = "full",
-    rerun: Annotated[
-        bool, typer.Option(help="Run what is missing, or all again where nothing is.")
+    rerun: Annotated[bool, typer.Option("--rerun", help="Run what is missing.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run everything again; once stopped, it goes on.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = RESULTS,
 ) -> None:
     """Show stored results of experiments beside the paper's numbers; --rerun makes them."""
+    chosen, size = [experiment(name) for name in names or EXPERIMENTS], scale(scale_)
+    units = {one.name: list(one.units(size)) for one in chosen}
+    if rerun or force:
+        require_writable(out, ())
+    if force:
+        again.begin(chain(*units.values()), out)
+    failed = 0
+    for one in chosen:
+        if force:
+            failed += run_with_bars(again.outdated(units[one.name], out), out)
+        elif rerun and (left := missing(units[one.name], out)):
+            failed += run_with_bars(left, out)
+        elif rerun:
+            command = _command(one, size, out, "force")
+            _say(f"{one.name}: nothing is missing in {out}. Run all of it again with {command}.")
+        _show(one, size, out, draw=rerun or force)
+    if force:
+        again.end(chain(*units.values()), out)
+    raise typer.Exit(1 if failed else 0)
+
+
+def _show(one: Experiment, size: ScaleName, out: Path, *, draw: bool) -> None:
+    """Print an experiment's tables; draw its picture if told to, or where it is missing."""
     from metabo.experiments.figures import plot_experiment  # matplotlib is slow to import
 
-    chosen, size = [experiment(name) for name in names or EXPERIMENTS], scale(scale_)
-    require_writable(out, ())
-    for one in chosen:
-        units = list(one.units(size))
-        if rerun:
-            run_with_bars(missing(units, out) or units, out)
-        left = missing(units, out)
-        records = {(u.family, u.method): stored(u, out) for u in units}
-        results = {key: record for key, record in records.items() if record is not None}
-        if left:
-            console.out(
-                f"{one.name}: {len(left)} of {len(units)} results are missing in {out}. Run them "
-                f"with `metabo report {one.name} --scale {size} --rerun`.",
-                highlight=False,
-            )
-        if not results:
-            continue
-        for sheet in sheets(one, size, results):
-            table = empty_table(sheet.title, *sheet.columns)
-            for row in sheet.rows:
-                table.add_row(*map(Text, row))
-            console.print(table)
-        folder = out / one.name / size
-        picture = f"{one.name}.png"
-        write_all(folder, {picture: partial(plot_experiment, one, results)})
-        console.out(f"Wrote {folder / picture}", highlight=False)
+    units = list(one.units(size))
+    records = {(u.family, u.method): stored(u, out) for u in units}
+    results = {key: record for key, record in records.items() if record is not None}
+    if len(results) < len(units):
+        left = len(units) - len(results)
+        _say(
+            f"{one.name}: {left} of {len(units)} results are missing in {out}. Run them with "
+            f"{_command(one, size, out, 'rerun')}."
+        )
+    if not results:
+        return
+    for sheet in sheets(one, size, results):
+        table = empty_table(sheet.title, *sheet.columns)
+        for row in sheet.rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+    picture = out / one.name / size / f"{one.name}.png"
+    if draw or (not picture.exists() and is_writable(picture.parent)):
+        write_all(picture.parent, {picture.name: partial(plot_experiment, one, results)})
+        _say(f"Wrote {picture}")
 
 
-def _options(builder: object) -> str:
-    declared = declared_options(builder)  # type: ignore[arg-type]
-    return " ".join(f"{name}={_shown(p.default)}" for name, p in declared.items()) or "-"
+def _command(one: Experiment, size: ScaleName, out: Path, option: str) -> str:
+    where = "" if out == RESULTS else f" --out {quote(str(out))}"
+    return f"`metabo report {one.name} --scale {size}{where} --{option}`"
 
 
-def _shown(value: object) -> str:
-    return f"{value[0]:g}..{value[1]:g}" if isinstance(value, tuple) else str(value)
+def _say(text: str) -> None:
+    console.out(text, highlight=False)
 
 
 if __name__ == "__main__":

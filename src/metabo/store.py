@@ -23,6 +23,15 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
         raise _refused(folder, error) from None
 
 
+def is_writable(folder: Path) -> bool:
+    """Whether files can be written there."""
+    try:
+        require_writable(folder, ())
+    except OutputError:
+        return False
+    return True
+
+
 def write_all(folder: Path, files: Mapping[str, Callable[[Path], object]]) -> None:
     """Let each function write a temporary file, then move all to their names.
 

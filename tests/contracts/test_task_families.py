@@ -1,4 +1,4 @@
-"""What every registered family must satisfy."""
+"""What every registered family must satisfy, a user's own among them."""
 
 import pytest
 import torch
@@ -9,7 +9,22 @@ from metabo.errors import OptionError
 from metabo.seeding import generator
 from metabo.tasks import FAMILIES, TaskFamily, Tasks
 
-NAMES = list(FAMILIES)
+OWN = "own-bumps"
+NAMES = [*FAMILIES, OWN]
+
+
+def bumps(x, p):
+    distance = (x - p["place"][:, None, None]).square().sum(-1)
+    return p["height"][:, None] * (-10 * distance).exp() + 0.1 * (9 * x).sin().sum(-1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_family():
+    """A family made of a function, registered for this suite only."""
+    parameters = {"place": (0.2, 0.8), "height": (0.5, 1.5)}
+    metabo.register(metabo.function_family(OWN, bumps, dim=2, parameters=parameters))
+    yield
+    FAMILIES.pop(OWN)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,5 @@
 import json
+from inspect import signature
 
 import pytest
 import torch
@@ -6,8 +7,11 @@ import torch
 import metabo
 from metabo.errors import DataError, OptionError, ShapeError
 from metabo.experiments import METHODS, Setting, method
+from metabo.experiments.methods import identity
+from metabo.experiments.plots import regret_title
 from metabo.policies import searcher
 from metabo.pretrained import artifacts
+from metabo.version import commit
 
 
 def test_results_have_the_promised_form():
@@ -20,11 +24,16 @@ def test_results_have_the_promised_form():
         "seed",
         "device",
         "search",
+        "stream",
+        "task_file",
         "versions",
+        "commit",
         "methods",
     ]
     assert (record["family"], record["budget"], record["tasks"]) == ("branin", 3, 4)
     assert (record["seed"], record["device"], record["search"]) == (0, "cpu", "gradient")
+    assert (record["stream"], record["task_file"]) == ("test tasks", None)
+    assert record["commit"] == commit()
     assert set(record["versions"]) == {"metabo", "python", "torch", "numpy"}
     assert list(record["methods"]) == ["ei", "ucb:beta=9"]
     for result in record["methods"].values():
@@ -36,6 +45,7 @@ def test_results_have_the_promised_form():
             "regret",
             "queries",
             "seconds_per_episode",
+            "identity",
         ]
         assert all(len(result[key]) == 3 for key in ("median", "q30", "q70", "mean"))
         regret = torch.tensor(result["regret"], dtype=torch.float64)
@@ -46,10 +56,29 @@ def test_results_have_the_promised_form():
         assert result["seconds_per_episode"] > 0
 
 
+def test_a_method_is_stored_with_all_its_options_and_its_artifact(tmp_path):
+    file = tmp_path / "copy.safetensors"
+    file.write_bytes(artifacts()["branin-50"].read_bytes())
+    run = metabo.evaluate(
+        "branin:noise=0.1", methods=["metabo", "metabo-50", "ucb:beta=9"], tasks=1, budget=1
+    )
+    given = metabo.evaluate("branin", methods=["metabo"], tasks=1, budget=1, artifact=file)
+    known = {name: result.identity for name, result in run.methods.items()}
+    assert known["ucb:beta=9"] == {"beta": "9", "schedule": "fixed", "delta": "0.1"}
+    assert known["metabo"] == identity("metabo", "branin")
+    assert known["metabo"] != known["metabo-50"]
+    assert given.methods["metabo"].identity == known["metabo-50"]
+
+
 def test_methods_meet_the_same_tasks_whatever_their_company():
     both = metabo.evaluate("hartmann-3", methods=["random", "ei"], tasks=3, budget=2)
     alone = metabo.evaluate("hartmann-3", methods=["ei"], tasks=3, budget=2)
     assert torch.equal(both.methods["ei"].regret, alone.methods["ei"].regret)
+
+
+def test_the_family_goes_by_the_same_name_as_in_train():
+    first = [next(iter(signature(f).parameters)) for f in (metabo.evaluate, metabo.train)]
+    assert first == ["family", "family"]
 
 
 def test_validation_tasks_are_others_than_test_tasks():
@@ -67,6 +96,8 @@ def test_explicit_tasks_are_used(tmp_path):
     path.write_text('[{"height": 0.7}, {"height": 0.8}]')
     evaluation = metabo.evaluate("rhino-2", methods=["random"], task_file=path, budget=2)
     assert evaluation.tasks == 2
+    assert evaluation.record()["task_file"] == "tasks.json"
+    assert regret_title(evaluation) == "rhino-2: 2 tasks from tasks.json, gradient search"
     tasks = metabo.family("rhino-2").read([{"height": 0.7}, {"height": 0.8}])
     result = evaluation.methods["random"]
     first = tasks.optimum[:, None] - tasks(result.queries[:, :1])

@@ -7,6 +7,7 @@ import metabo
 from metabo.errors import OptionError
 from metabo.experiments import runner
 from metabo.experiments.catalogue import EXPERIMENTS, Experiment, Scale, experiment, scale
+from metabo.experiments.methods import identity
 from metabo.experiments.runner import missing, run, stored
 
 SMALL = Experiment(
@@ -63,11 +64,11 @@ def test_a_result_of_another_configuration_counts_as_missing(tmp_path):
 
 def test_what_cannot_run_is_named_and_the_rest_goes_on(tmp_path):
     lame = Experiment(
-        "lame", "", "regret", ("metabo", "random"), {"smoke": Scale(1, 1)}, ("rhino-1",)
+        "lame", "", "regret", ("metabo-50", "random"), {"smoke": Scale(1, 1)}, ("rhino-1",)
     )
     ((unit, reason),) = run(units(lame), tmp_path)
-    assert unit.method == "metabo"
-    assert "There is no artifact `rhino-1`" in reason
+    assert unit.method == "metabo-50"
+    assert "There is no artifact `rhino-1-50`" in reason
     assert missing(units(lame), tmp_path) == [unit]
 
 
@@ -123,3 +124,11 @@ def test_unknown_experiments_and_scales_are_named():
         experiment("figure2")
     with pytest.raises(OptionError, match="`scale` must be `smoke` or `full`, but got `big`"):
         scale("big")
+
+
+def test_a_method_is_told_apart_by_the_parameters_its_preset_gives():
+    ours, papers = (identity(f"gmm-ucb:preset={p}", "branin") for p in ("tuned", "paper"))
+    assert (ours["w"], ours["components"]) == ("0.33", "5")
+    assert (papers["w"], papers["components"]) == ("0.22", "3")
+    assert identity("gmm-ucb:w=0.5", "branin")["w"] == "0.5"
+    assert identity("metabo", "branin")["artifact"] != identity("metabo", "rhino-1")["artifact"]

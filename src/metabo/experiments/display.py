@@ -48,8 +48,9 @@ def empty_table(title: str, *columns: str) -> Table:
     return table
 
 
-def run_with_bars(units: list[Unit], out: Path) -> None:
-    """Run units under two bars: of all units, and of the steps of the current one."""
+def run_with_bars(units: list[Unit], out: Path) -> int:
+    """Run units under two bars, of all units and of the steps of one; say how many cannot run."""
+    failed = 0
     with progress_bars("{task.fields[what]}") as progress:
         whole = progress.add_task("results", total=len(units), what="")
         steps = progress.add_task("steps", total=None, what="")
@@ -60,10 +61,12 @@ def run_with_bars(units: list[Unit], out: Path) -> None:
             progress.update(whole, completed=units.index(unit))
 
         for unit, reason in run(units, out, on_unit):
+            failed += 1
             progress.console.print(
                 Text(f"{unit.experiment}, {unit.family}, {unit.method} cannot run: {reason}")
             )
         progress.update(whole, completed=len(units))
+    return failed
 
 
 def summary(evaluation: Evaluation) -> Table:

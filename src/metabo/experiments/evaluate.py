@@ -4,7 +4,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy
@@ -13,15 +13,17 @@ from torch import Tensor
 
 from metabo.devices import require_device
 from metabo.errors import DataError, OptionError, unknown
-from metabo.experiments.methods import method
+from metabo.experiments.methods import identity, method
 from metabo.experiments.setting import Setting
 from metabo.loop import rollout
 from metabo.metrics import quantiles
+from metabo.options import parse
 from metabo.policies import SEARCHES, SearchName, searcher
 from metabo.seeding import generator
 from metabo.shapes import Float
-from metabo.tasks import TaskFamily, Tasks, family
-from metabo.version import __version__
+from metabo.tasks import TaskFamily, Tasks
+from metabo.tasks import family as family_of
+from metabo.version import __version__, commit
 
 STREAMS = ("test tasks", "validation tasks")
 Progress = Callable[[str, int, int], None]
@@ -36,6 +38,8 @@ class MethodResult:
     queries: Float[Tensor, "E T D"]
     seconds_per_episode: float
     """Wall-clock seconds of the lockstep run divided by its episodes."""
+    identity: dict[str, str]
+    """All options, given or not, and a hash of the artifact where there is one."""
 
     def record(self) -> dict[str, object]:
         """As stored in `results.json`."""
@@ -48,6 +52,7 @@ class MethodResult:
             "regret": self.regret.tolist(),
             "queries": self.queries.tolist(),
             "seconds_per_episode": self.seconds_per_episode,
+            "identity": self.identity,
         }
 
 
@@ -61,16 +66,16 @@ class Evaluation:
     seed: int
     device: str
     search: str
+    stream: str
+    task_file: str | None
+    """Name of the file that gave the tasks; None where they were drawn from the stream."""
     methods: dict[str, MethodResult]
 
     def record(self) -> dict[str, object]:
         """As stored in `results.json`."""
-        head = {
-            key: getattr(self, key)
-            for key in ("family", "budget", "tasks", "seed", "device", "search")
-        }
+        head = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "methods"}
         results = {name: result.record() for name, result in self.methods.items()}
-        return {**head, "versions": versions(), "methods": results}
+        return {**head, "versions": versions(), "commit": commit(), "methods": results}
 
 
 def versions() -> dict[str, str]:
@@ -84,7 +89,7 @@ def versions() -> dict[str, str]:
 
 
 def evaluate(
-    name: str,
+    family: str,
     *,
     methods: Sequence[str] = ("ei", "random"),
     tasks: int = 100,
@@ -100,13 +105,14 @@ def evaluate(
     """Run each method on the same tasks, all episodes of a method in lockstep.
 
     Args:
-        name: The family, such as `branin` or `branin:noise=0.1`.
+        family: Its name, such as `branin` or `branin:noise=0.1`.
         methods: Methods, such as `ei` or `ucb:beta=9`.
         tasks: How many tasks to draw; they depend on the seed alone and never occur in training.
         seed: Of the tasks and of the random numbers in the episodes.
         budget: Evaluations per episode; the family's own if None.
         task_file: A JSON list with the parameters of each task, instead of drawn tasks.
         artifact: Name or file of the AF that the method `metabo` uses; the family's own if None.
+            The other methods have no use for it.
         search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
             `sobol`.
         device: `cpu` or `cuda`.
@@ -114,9 +120,14 @@ def evaluate(
             `validation tasks`.
         on_progress: Called after each step of each method.
     """
-    setting = family(name)
+    setting = family_of(family)
     budget = setting.budget if budget is None else budget
     _check(methods, tasks=tasks, budget=budget, search=search, device=device, stream=stream)
+    if artifact is not None and "metabo" not in [parse(m)[0] for m in methods]:
+        raise OptionError(
+            f"The artifact `{artifact}` is for the method `metabo`, which is not among the "
+            f"methods {', '.join(f'`{m.strip()}`' for m in methods)}. Add it, or give no artifact."
+        )
     # Every mistake in a method's name or options comes to light before the first run.
     built_for = Setting(
         setting,
@@ -141,8 +152,19 @@ def evaluate(
         episodes = rollout(policy, drawn, setting, seed=seed, budget=budget, on_step=on_step)
         regret = episodes.regret.cpu()  # waits for the device
         seconds = (time.perf_counter() - start) / len(regret)
-        results[label] = MethodResult(regret, episodes.queries.cpu(), seconds)
-    return Evaluation(name, budget, len(drawn.optimum), seed, device, search, results)
+        known_as = identity(label, setting.name, built_for.artifact)
+        results[label] = MethodResult(regret, episodes.queries.cpu(), seconds, known_as)
+    return Evaluation(
+        family,
+        budget,
+        len(drawn.optimum),
+        seed,
+        device,
+        search,
+        stream,
+        None if task_file is None else Path(task_file).name,
+        results,
+    )
 
 
 def _read(setting: TaskFamily, path: Path) -> Tasks:

@@ -3,12 +3,13 @@
 import hashlib
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 from metabo.acquisition import EI, PI, UCB, LogEI
 from metabo.errors import OptionError, ShapeError, unknown
 from metabo.experiments.setting import Setting, from_midpoint
-from metabo.experiments.transfer import eps_greedy, gmm_ucb, taf_me, taf_r
+from metabo.experiments.transfer import eps_greedy, gmm_ucb, taf_me, taf_r, tuned
 from metabo.options import build, declared_options, parse
 from metabo.policies import Maximize, Policy, RandomSearch
 from metabo.pretrained import artifacts, load
@@ -22,12 +23,17 @@ def method(text: str, setting: Setting) -> Policy:
     return build(f"method `{name}`", partial(METHODS[name], setting), options)
 
 
-def identity(text: str, family: str) -> dict[str, str]:
+def identity(text: str, family: str, artifact: str | None = None) -> dict[str, str]:
     """What a method is, to tell stored results of another: its options and its artifact's hash."""
     name, options = parse(text)
     declared = declared_options(METHODS[name])
     full = {option: str(p.default) for option, p in declared.items()} | options
+    if "preset" in full:
+        known = vars(tuned(parse(family)[0], full["preset"]))  # type: ignore[arg-type]
+        full |= {key: str(known[key]) for key in known if full.get(key) == "None"}
     path = artifacts().get({"metabo": family, "metabo-50": f"{family}-50"}.get(name, ""))
+    if name == "metabo" and artifact is not None:
+        path = artifacts().get(artifact, Path(artifact))
     if path is not None:
         full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return full

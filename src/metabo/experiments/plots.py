@@ -28,10 +28,15 @@ def plot_regret(evaluation: Evaluation, path: Path) -> None:
     }
     draw_curves(axes, curves)
     axes.legend(frameon=False)
-    axes.set_title(
-        f"{evaluation.family}: {evaluation.tasks} unseen tasks, {evaluation.search} search"
-    )
+    axes.set_title(regret_title(evaluation))
     figure.savefig(path, dpi=150)
+
+
+def regret_title(evaluation: Evaluation) -> str:
+    """What the picture shows: where the tasks come from, and the search."""
+    file = evaluation.task_file
+    tasks = f"{evaluation.tasks} " + ("unseen tasks" if file is None else f"tasks from {file}")
+    return f"{evaluation.family}: {tasks}, {evaluation.search} search"
 
 
 def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
