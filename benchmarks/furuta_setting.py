@@ -1,7 +1,8 @@
 """What the search boxes and GP priors of the Furuta families were chosen by.
 
 Prints one JSON line per family and measure: the share of uniform gains that keep the pendulum up
-(nominal pendulum, and mean and largest over drawn ones), and the median of GP hyperparameters
+(nominal pendulum, and mean and largest over drawn ones), the share of drawn pendula that the
+midpoint of the box keeps up, where EI starts, and the median of GP hyperparameters
 fitted to source tasks, half of whose points are spread over the whole cube and half over a cube of
 edge 0.3 about the regulator, where runs end up.
 
@@ -67,6 +68,8 @@ def main() -> None:
         line: dict[str, object] = {"name": "furuta_setting", "family": family.name}
         line |= {"gains": n_gains, "up_nominal": share_up(nominal, n_gains).item()}
         line |= {"up_mean": shares.mean().item(), "up_largest": shares.max().item()}
+        middle = drawn.box.decode(torch.full((n_tasks, 1, 4), 0.5, dtype=torch.float64))
+        line["up_midpoint"] = (drawn.trial(middle)[1] == 1).double().mean().item()
         print(json.dumps(line), flush=True)
         sources = family.sources(n_tasks)
         assert isinstance(sources, FurutaTasks)

@@ -7,7 +7,7 @@ from metabo.gp import Prior
 from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
 from metabo.tasks.family import ParametricFamily
-from metabo.tasks.furuta import furuta_family, furuta_reference_family
+from metabo.tasks.furuta import furuta_family, furuta_real_family, furuta_reference_family
 from metabo.tasks.rhino import rhino_1_family, rhino_2_family
 from metabo.tasks.synthetic import (
     BRANIN,
@@ -73,6 +73,7 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "rhino-2": _rhino_2,
     "furuta-reference": _furuta(furuta_reference_family),
     "furuta": _furuta(furuta_family),
+    "furuta-real": furuta_real_family,
 }
 
 

@@ -155,9 +155,10 @@ def test_a_trial_that_is_over_stands_still():
     tasks = nominal("furuta")
     body = tasks.model.body(**{name: getattr(tasks, name) for name in NOMINAL})
     one = torch.ones(1, dtype=torch.float64)
-    x = torch.tensor([[0.0], [2.0], [3.0], [4.0]], dtype=torch.float64)
-    after = _step(x, one, 7 * one, body, torch.ones_like(x))
-    assert all(map(torch.equal, after, (x, one, 7 * one)))
+    x = (0 * one, 2 * one, 3 * one, 4 * one)
+    after, total, steps = _step(x, one, 7 * one, body, (one, one, one, one))
+    assert all(map(torch.equal, after, x))
+    assert (total, steps) == (one, 7 * one)
 
 
 def test_a_recording_can_take_the_tasks_apart(rng):

@@ -6,5 +6,12 @@ from metabo.tasks.furuta.family import (
     furuta_family,
     furuta_reference_family,
 )
+from metabo.tasks.furuta.real import furuta_real_family
 
-__all__ = ["FurutaTasks", "GainBox", "furuta_family", "furuta_reference_family"]
+__all__ = [
+    "FurutaTasks",
+    "GainBox",
+    "furuta_family",
+    "furuta_real_family",
+    "furuta_reference_family",
+]

@@ -96,7 +96,8 @@ class FurutaTasks:
             self.mass_arm, self.mass_pendulum, self.length_arm, self.length_pendulum
         )
         wide = Coefficients(*(part.repeat_interleave(n) for part in body))
-        cost, share = self.model.trial(wide, gains.flatten(0, 1).mT.contiguous())
+        columns = gains.flatten(0, 1).mT.contiguous()
+        cost, share = self.model.trial(wide, (columns[0], columns[1], columns[2], columns[3]))
         return cost.unflatten(0, gains.shape[:2]), share.unflatten(0, gains.shape[:2])
 
     def take(self, index: Int[Tensor, " n"]) -> "FurutaTasks":
@@ -121,10 +122,10 @@ class FurutaTasks:
 
 PUBLISHED_BOX = GainBox((-0.5, -1.6, -0.1, -0.04), (0.2, 4.0, 0.04, 0.1))
 PUBLISHED_PRIOR = Prior.of([0.1] * 4, signal_variance=1.5, noise_variance=1e-2, mean="observed")
-PHYSICAL_BOX = GainBox((-20.0, -30.0, -8.0, -8.0), (8.0, 100.0, 4.0, 16.0))
+PHYSICAL_BOX = GainBox((-20.0, -50.0, -10.0, -6.0), (8.0, 200.0, 4.0, 14.0))
 # Both found by `python benchmarks/furuta_setting.py`.
 PHYSICAL_PRIOR = Prior.of(
-    [0.073, 0.114, 0.05, 0.055], signal_variance=0.88, noise_variance=2.3e-5, mean="observed"
+    [0.122, 0.034, 0.043, 0.059], signal_variance=0.61, noise_variance=2.5e-6, mean="observed"
 )
 
 

@@ -6,7 +6,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-Step = Callable[..., tuple[Tensor, Tensor, Tensor]]
+from metabo.tasks.furuta.mechanics import State
+
+Step = Callable[..., tuple[State, Tensor, Tensor]]
 
 
 @lru_cache(maxsize=8)

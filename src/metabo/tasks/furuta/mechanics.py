@@ -1,7 +1,7 @@
 """How a rotary (Furuta) pendulum moves: a driven arm that turns, a pendulum at its tip.
 
-A state x has four rows: the angles of arm (theta) and pendulum (alpha, 0 is upright) in rad, then
-their speeds in rad/s; its columns are simulations. With s = sin alpha and c = cos alpha
+A state x is the angles of arm (theta) and pendulum (alpha, 0 is upright) in rad, then their speeds
+in rad/s, each a tensor over simulations. With s = sin alpha and c = cos alpha
 
     (a + b s^2) theta'' - p c alpha'' = torque - s (2 b c theta' alpha' + p alpha'^2)
     -p c theta'' + d alpha''          = s (b c theta'^2 + g)
@@ -34,6 +34,9 @@ START = math.radians(10)
 """Angle of the pendulum when a trial begins, at rest and with the arm at zero."""
 
 
+State = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
 class Coefficients(NamedTuple):
     """Coefficients of the equations of motion, one number per simulation."""
 
@@ -44,24 +47,23 @@ class Coefficients(NamedTuple):
     g: Tensor
 
 
-def at_start(n: int, like: Tensor) -> Float[Tensor, "4 n"]:
+def at_start(like: Tensor) -> State:
     """The beginning of a trial."""
-    x = like.new_zeros(4, n)
-    x[1] = START
-    return x
+    zero = torch.zeros_like(like)
+    return zero, zero + START, zero, zero
 
 
-def rate(x: Tensor, torque: Tensor, body: Coefficients, *, is_published: bool = False) -> Tensor:
+def rate(x: State, torque: Tensor, body: Coefficients, *, is_published: bool = False) -> State:
     """The time derivative of a state under a torque on the arm, in N m.
 
     Args:
-        x: States, `4 n`.
-        torque: One for each.
-        body: Coefficients of each.
+        x: The state.
+        torque: One for each simulation.
+        body: Likewise.
         is_published: Adds p theta' alpha' in the last bracket: the published program leaves the
             term of the other sign out that cancels it.
     """
-    _, pendulum, spin, swing = x.unbind()
+    _, pendulum, spin, swing = x
     s, c = pendulum.sin(), pendulum.cos()
     coupling = body.p * c
     inertia = torch.addcmul(body.a, body.b * s, s)
@@ -70,24 +72,42 @@ def rate(x: Tensor, torque: Tensor, body: Coefficients, *, is_published: bool = 
     lift = whirl + pull if is_published else whirl
     on_pendulum = s * torch.addcmul(body.g, spin, lift)
     determinant = torch.addcmul(inertia * body.d, coupling, coupling, value=-1)
-    arm = torch.addcmul(body.d * on_arm, coupling, on_pendulum) / determinant
-    other = torch.addcmul(inertia * on_pendulum, coupling, on_arm) / determinant
-    return torch.stack([spin, swing, arm, other])
+    return (
+        spin,
+        swing,
+        torch.addcmul(body.d * on_arm, coupling, on_pendulum) / determinant,
+        torch.addcmul(inertia * on_pendulum, coupling, on_arm) / determinant,
+    )
 
 
-def feedback(x: Tensor, gains: Tensor) -> Tensor:
-    """The input -K x, one for each state and its gains, `4 n`."""
-    return -(gains * x).sum(0)
+def dot(gains: State, x: State) -> Tensor:
+    """K x, each simulation with its own gains."""
+    total = gains[0] * x[0]
+    for k, part in zip(gains[1:], x[1:], strict=True):
+        total = torch.addcmul(total, k, part)
+    return total
 
 
-def runge_kutta(x: Tensor, slope: Callable[[Tensor], Tensor], seconds: float) -> Tensor:
+def after(x: State, slope: State, seconds: float) -> State:
+    """Where a constant slope leads."""
+    a, b, c, d = (torch.add(p, q, alpha=seconds) for p, q in zip(x, slope, strict=True))
+    return a, b, c, d
+
+
+def chosen(is_new: Tensor, new: State, old: State) -> State:
+    """The new state of some simulations, the old one of the others."""
+    a, b, c, d = (torch.where(is_new, p, q) for p, q in zip(new, old, strict=True))
+    return a, b, c, d
+
+
+def runge_kutta(x: State, slope: Callable[[State], State], seconds: float) -> State:
     """The state some time later, by one step of the method of order four."""
     first = slope(x)
-    second = slope(torch.add(x, first, alpha=seconds / 2))
-    third = slope(torch.add(x, second, alpha=seconds / 2))
-    fourth = slope(torch.add(x, third, alpha=seconds))
-    total = torch.add(first + fourth, second + third, alpha=2)
-    return torch.add(x, total, alpha=seconds / 6)
+    second = slope(after(x, first, seconds / 2))
+    third = slope(after(x, second, seconds / 2))
+    fourth = slope(after(x, third, seconds))
+    total = after(after(first, fourth, 1), after(second, third, 1), 2)
+    return after(x, total, seconds / 6)
 
 
 def linearized(
@@ -111,9 +131,9 @@ def linearized(
     return drift, torch.stack([zero, zero, on_arm, on_pendulum], -1)[..., None]
 
 
-def energy(x: Tensor, body: Coefficients) -> Tensor:
-    """Kinetic and potential energy of each state, J."""
-    _, pendulum, spin, swing = x.unbind()
+def energy(x: State, body: Coefficients) -> Tensor:
+    """Kinetic and potential energy, J."""
+    _, pendulum, spin, swing = x
     s, c = pendulum.sin(), pendulum.cos()
     kinetic = 0.5 * ((body.a + body.b * s * s) * spin * spin + body.d * swing * swing)
     return kinetic - body.p * c * spin * swing + body.g * c

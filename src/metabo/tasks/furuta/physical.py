@@ -18,8 +18,10 @@ from metabo.tasks.furuta.fusion import fused
 from metabo.tasks.furuta.mechanics import (
     GRAVITY,
     Coefficients,
+    State,
     at_start,
-    feedback,
+    chosen,
+    dot,
     linearized,
     rate,
     runge_kutta,
@@ -73,11 +75,11 @@ class Physical:
         voltage = drift.new_tensor([[VOLTAGE_COST]])
         return lqr(moved[:, :4, :4], moved[:, :4, 4:], cost, voltage)[:, 0]
 
-    def trial(self, body: Coefficients, gains: Float[Tensor, "4 n"]) -> tuple[Tensor, Tensor]:
+    def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
         """Cost per second of each simulation, and the share of its time until it crashed."""
         step = fused(_step) if self.is_fused else _step
-        x = at_start(gains.shape[1], gains)
-        total, steps = torch.zeros_like(x[0]), torch.zeros_like(x[0])
+        x = at_start(body.a)
+        total, steps = torch.zeros_like(body.a), torch.zeros_like(body.a)
         for _ in range(STEPS):
             x, total, steps = step(x, total, steps, body, gains)
         cost = (total + CRASH_COST * (STEPS - steps)) / STEPS
@@ -85,30 +87,27 @@ class Physical:
 
 
 def _step(
-    x: Tensor, total: Tensor, steps: Tensor, body: Coefficients, gains: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+    x: State, total: Tensor, steps: Tensor, body: Coefficients, gains: State
+) -> tuple[State, Tensor, Tensor]:
     """One step of the trials that go on; the others stand still, unsafe, and so stay over."""
-    voltage = feedback(x, gains)
-    size = x[:2].abs()
+    asked = -dot(gains, x)
     is_safe = (
-        (voltage.abs() <= VOLTAGE_LIMIT)  # not so for NaN
-        & (size[0] <= ARM_LIMIT)
-        & (size[1] <= PENDULUM_LIMIT)
+        (asked.abs() <= VOLTAGE_LIMIT)  # not so for NaN
+        & (x[0].abs() <= ARM_LIMIT)
+        & (x[1].abs() <= PENDULUM_LIMIT)
     )
     # Bounded also where it is unsafe: what is computed there and thrown away must not overflow.
-    voltage = voltage.clamp(-VOLTAGE_LIMIT, VOLTAGE_LIMIT)
+    voltage = asked.clamp(-VOLTAGE_LIMIT, VOLTAGE_LIMIT)
     push = PER_VOLT * voltage
 
-    def slope(at: Tensor) -> Tensor:
+    def slope(at: State) -> State:
         return rate(at, torch.add(push, at[2], alpha=-BRAKE), body)
 
-    moved = runge_kutta(x, slope, STEP)
-    squares = x.square()
-    spent = torch.add(
-        ANGLE_COST * (squares[0] + squares[1]), squares[2] + squares[3], alpha=SPEED_COST
-    ).addcmul(voltage, voltage, value=VOLTAGE_COST)
+    theta, alpha, spin, swing = (part.square() for part in x)
+    spent = torch.add(ANGLE_COST * (theta + alpha), spin + swing, alpha=SPEED_COST)
+    spent = torch.addcmul(spent, voltage, voltage, value=VOLTAGE_COST)
     return (
-        torch.where(is_safe, moved, x),
-        torch.addcmul(total, spent, is_safe.to(spent)),
+        chosen(is_safe, runge_kutta(x, slope, STEP), x),
+        total + spent * is_safe,
         steps + is_safe,
     )

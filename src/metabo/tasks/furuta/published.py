@@ -15,8 +15,11 @@ from metabo.tasks.furuta.fusion import fused
 from metabo.tasks.furuta.mechanics import (
     GRAVITY,
     Coefficients,
+    State,
+    after,
     at_start,
-    feedback,
+    chosen,
+    dot,
     linearized,
     rate,
 )
@@ -63,11 +66,11 @@ class Published:
         torque = drift.new_tensor([[TORQUE_COST]])
         return lqr(identity + STEP * drift, STEP * push, cost, torque)[:, 0]
 
-    def trial(self, body: Coefficients, gains: Float[Tensor, "4 n"]) -> tuple[Tensor, Tensor]:
+    def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
         """Cost per second of each simulation, and the share of its time until it crashed."""
         step = fused(_step) if self.is_fused else _step
-        x = at_start(gains.shape[1], gains)
-        total, steps = torch.zeros_like(x[0]), torch.zeros_like(x[0])
+        x = at_start(body.a)
+        total, steps = torch.zeros_like(body.a), torch.zeros_like(body.a)
         for _ in range(STEPS):
             x, total, steps = step(x, total, steps, body, gains)
         missed = STEP * CRASH_COST * (STEPS - steps)
@@ -76,18 +79,18 @@ class Published:
 
 
 def _step(
-    x: Tensor, total: Tensor, steps: Tensor, body: Coefficients, gains: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+    x: State, total: Tensor, steps: Tensor, body: Coefficients, gains: State
+) -> tuple[State, Tensor, Tensor]:
     """One Euler step of the trials that go on; the others stand still."""
-    torque = feedback(x, gains)
+    torque = -dot(gains, x)
     slope = rate(x, torch.add(torque, x[0], alpha=-CABLE), body, is_published=True)
-    squares = x.square()
-    goes_on = squares.amax(0) <= BOUND**2  # not so for NaN
-    spent = torch.add(
-        ANGLE_COST * (squares[0] + squares[1]), squares[2] + squares[3], alpha=SPEED_COST
-    ).addcmul(torque, torque, value=TORQUE_COST)
+    theta, alpha, spin, swing = (part.square() for part in x)
+    largest = torch.maximum(torch.maximum(theta, alpha), torch.maximum(spin, swing))
+    goes_on = largest <= BOUND**2  # not so for NaN
+    spent = torch.add(ANGLE_COST * (theta + alpha), spin + swing, alpha=SPEED_COST)
+    spent = torch.addcmul(spent, torque, torque, value=TORQUE_COST)
     return (
-        torch.where(goes_on, torch.add(x, slope, alpha=STEP), x),
-        torch.addcmul(total, spent, goes_on.to(spent)),
+        chosen(goes_on, after(x, slope, STEP), x),
+        total + spent * goes_on,
         steps + goes_on,
     )
