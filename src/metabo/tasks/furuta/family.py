@@ -95,7 +95,7 @@ class FurutaTasks:
         body = self.model.body(
             self.mass_arm, self.mass_pendulum, self.length_arm, self.length_pendulum
         )
-        wide = Coefficients(*(part.repeat_interleave(n) for part in body))
+        wide = Coefficients(*(part[:, None].expand(-1, n).flatten() for part in body))
         columns = gains.flatten(0, 1).mT.contiguous()
         cost, share = self.model.trial(wide, (columns[0], columns[1], columns[2], columns[3]))
         return cost.unflatten(0, gains.shape[:2]), share.unflatten(0, gains.shape[:2])
