@@ -116,7 +116,7 @@ def main() -> None:
         print(json.dumps({**line, "n": n, "seconds": round(loops[name], 4)}), flush=True)
     for family in (furuta_reference_family, furuta_family):
         for is_fused in (False, True) if given.fused else (False,):
-            tasks = family(fused=is_fused).read([NOMINAL])
+            tasks = family(fused="always" if is_fused else "never").read([NOMINAL])
             assert isinstance(tasks, FurutaTasks)
             trials = (tasks.regulator[:, None] * share).to(given.device)
             tasks = tasks.to(given.device)

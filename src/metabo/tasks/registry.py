@@ -8,6 +8,7 @@ from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.furuta import furuta_family, furuta_real_family, furuta_reference_family
+from metabo.tasks.furuta.fusion import Fused
 from metabo.tasks.rhino import rhino_1_family, rhino_2_family
 from metabo.tasks.synthetic import (
     BRANIN,
@@ -52,7 +53,7 @@ def _furuta(
         scale: Range = (0.75, 1.25),
         sources: int | None = None,
         noise: float = 0.0,
-        fused: bool = False,
+        fused: Fused = "never",
     ) -> ParametricFamily:
         return make(scale, fused=fused).restricted(sources).observed_with(noise)
 

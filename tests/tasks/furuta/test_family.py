@@ -203,7 +203,7 @@ import torch, metabo
 from metabo.tasks.furuta.mechanics import NOMINAL
 
 for name in ("furuta-reference", "furuta"):
-    plain, fused = (metabo.family(name, fused=f).read([NOMINAL] * 2) for f in (False, True))
+    plain, fused = (metabo.family(name, fused=f).read([NOMINAL] * 2) for f in ("cuda", "always"))
     share = torch.rand(2, 5, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     gains = plain.regulator[:, None] * (0.8 + 0.4 * share)
     print((fused.score(gains) - plain.score(gains)).abs().max().item())

@@ -12,6 +12,7 @@ from metabo.gp import Prior
 from metabo.options import Range
 from metabo.shapes import Float, Int
 from metabo.tasks.family import ParametricFamily
+from metabo.tasks.furuta.fusion import Fused
 from metabo.tasks.furuta.mechanics import NOMINAL, Coefficients
 from metabo.tasks.furuta.physical import Physical
 from metabo.tasks.furuta.published import Published
@@ -130,14 +131,19 @@ PHYSICAL_PRIOR = Prior.of(
 
 
 def furuta_reference_family(
-    scale: Range = (0.75, 1.25), *, fused: bool = False
+    scale: Range = (0.75, 1.25), *, fused: Fused = "never"
 ) -> ParametricFamily:
-    """The published simulation, by default with the published range of parameters."""
+    """The published simulation, by default with the published range of parameters.
+
+    Args:
+        scale: Least and largest share of the nominal masses and lengths.
+        fused: Where its steps are compiled into one kernel.
+    """
     return _family("furuta-reference", Published(fused), PUBLISHED_BOX, PUBLISHED_PRIOR, scale)
 
 
-def furuta_family(scale: Range = (0.75, 1.25), *, fused: bool = False) -> ParametricFamily:
-    """The physically right simulation."""
+def furuta_family(scale: Range = (0.75, 1.25), *, fused: Fused = "never") -> ParametricFamily:
+    """The physically right simulation; arguments as above."""
     return _family("furuta", Physical(fused), PHYSICAL_BOX, PHYSICAL_PRIOR, scale)
 
 

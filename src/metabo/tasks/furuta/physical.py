@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from metabo.shapes import Float
-from metabo.tasks.furuta.fusion import fused
+from metabo.tasks.furuta.fusion import Fused, fused_where
 from metabo.tasks.furuta.mechanics import (
     GRAVITY,
     Coefficients,
@@ -50,7 +50,7 @@ CRASH_COST = 1e3
 class Physical:
     """Five seconds under V = -K x, the motor's voltage."""
 
-    is_fused: bool = False
+    fused: Fused = "never"
 
     def body(
         self, mass_arm: Tensor, mass_pendulum: Tensor, length_arm: Tensor, length_pendulum: Tensor
@@ -77,7 +77,7 @@ class Physical:
 
     def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
         """Cost per second of each simulation, and the share of its time until it crashed."""
-        step = fused(_step) if self.is_fused else _step
+        step = fused_where(self.fused, _step, body.a)
         x = at_start(body.a)
         total, steps = torch.zeros_like(body.a), torch.zeros_like(body.a)
         for _ in range(STEPS):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from metabo.shapes import Float
-from metabo.tasks.furuta.fusion import fused
+from metabo.tasks.furuta.fusion import Fused, fused_where
 from metabo.tasks.furuta.mechanics import (
     GRAVITY,
     Coefficients,
@@ -42,7 +42,7 @@ WORST = 1e8
 class Published:
     """Three seconds under u = -K x, the torque on the arm in N m."""
 
-    is_fused: bool = False
+    fused: Fused = "never"
 
     def body(
         self, mass_arm: Tensor, mass_pendulum: Tensor, length_arm: Tensor, length_pendulum: Tensor
@@ -68,7 +68,7 @@ class Published:
 
     def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
         """Cost per second of each simulation, and the share of its time until it crashed."""
-        step = fused(_step) if self.is_fused else _step
+        step = fused_where(self.fused, _step, body.a)
         x = at_start(body.a)
         total, steps = torch.zeros_like(body.a), torch.zeros_like(body.a)
         for _ in range(STEPS):
