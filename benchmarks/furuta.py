@@ -1,8 +1,9 @@
 """Time the batched Furuta simulators against loops over single simulations.
 
 Prints one JSON line per simulator and way: seconds for 10,000 simulations that all run to their
-end (processor time of one thread on a CPU). The loops, over a few simulations and scaled up, are
-the published equations in plain Python floats, and with NumPy's arrays and solver in every step.
+end (processor time of one thread on a CPU), and the kernels of a trial before fusion. The loops,
+over a few simulations and scaled up, are the published equations in plain Python floats, and with
+NumPy's arrays and solver in every step.
 
     python benchmarks/furuta.py [--fused] [--device cuda] [--smoke]
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from metabo.tasks.furuta import FurutaTasks, furuta_family, furuta_reference_family
 from metabo.tasks.furuta.mechanics import NOMINAL
@@ -76,6 +78,21 @@ def with_numpy(gains: list[float]) -> float:
     return -math.log10(total / 3)
 
 
+class Kernels(TorchDispatchMode):
+    """Counts the operations that would each be a kernel on a GPU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(  # type: ignore[no-untyped-def]
+        self, operation, types, args=(), kwargs=None
+    ):
+        """Count an operation unless it only looks at another's memory."""
+        self.count += not operation.is_view
+        return operation(*args, **(kwargs or {}))
+
+
 def clock(work: Callable[[], object], device: str, repeats: int) -> float:
     """Least seconds of a few runs."""
     seconds = []
@@ -125,6 +142,10 @@ def main() -> None:
             line = {"name": "furuta", "family": family().name, "device": given.device}
             line |= {"way": "fused" if is_fused else "batched"}
             numbers: dict[str, object] = {"n": n, "seconds": round(seconds, 4)}
+            if not is_fused:
+                with Kernels() as kernels:
+                    tasks.score(trials[:, :1])
+                numbers["kernels"] = kernels.count
             if family is furuta_reference_family:
                 numbers["times"] = {k: round(v / seconds, 1) for k, v in loops.items()}
             print(json.dumps({**line, **numbers}), flush=True)

@@ -2,7 +2,8 @@
 
 Prints one JSON line per machine: what the regulator of the nominal simulation is worth there
 (-log10 of the cost per second) and how long it keeps the pendulum up, what it is worth in the
-simulation, and what the best known gains are worth. Draws docs/images/furuta-gap.png with --plot.
+simulation, what the best known gains are worth, how far copies of the regulator that differ by
+0.1 % lie apart, and the seconds of a trial. Draws docs/images/furuta-gap.png with --plot.
 
 With --search, looks for better gains instead: Sobol points at 0.6 to 1.6 times the regulator of
 the machine's own masses and lengths, then a (1 + 1) evolution strategy with the one-fifth rule
@@ -14,7 +15,9 @@ from the best of them.
 import argparse
 import json
 import math
+import time
 from pathlib import Path
+from statistics import fmean
 
 import torch
 
@@ -36,17 +39,19 @@ def regulator(parameters: dict[str, float]) -> tuple[tuple[float, ...], float]:
     return tuple(tasks.regulator[0].tolist()), tasks.optimum.item()
 
 
-def value(variation: Variation, gains: tuple[float, ...], copies: int = 5) -> float:
-    """What gains are worth on a machine: a mean over copies that differ by up to 0.1 %.
+def values(variation: Variation, gains: tuple[float, ...], copies: int = 5) -> list[float]:
+    """What copies of gains that differ by up to 0.1 % are worth on a machine.
 
-    Friction and counting make a trial chaotic: two that differ in the fifth digit of a gain may
-    differ by 0.1, and the best single value of many would be luck.
+    Friction and counting make trials chaotic: the best single value of many would be luck.
     """
-    total = 0.0
-    for offsets in (0.002 * (sobol(copies, 4) - 0.5)).tolist():
-        tried = tuple(k * (1 + o) for k, o in zip(gains, offsets, strict=True))
-        total -= math.log10(run(variation, tried).cost)
-    return total / copies
+    offsets = (0.002 * (sobol(copies, 4) - 0.5)).tolist()
+    tried = [tuple(k * (1 + o) for k, o in zip(gains, some, strict=True)) for some in offsets]
+    return [-math.log10(run(variation, copy).cost) for copy in tried]
+
+
+def value(variation: Variation, gains: tuple[float, ...]) -> float:
+    """What gains are worth on a machine: the mean over their copies."""
+    return fmean(values(variation, gains))
 
 
 def search(number: int, trials: int) -> dict[str, object]:
@@ -103,9 +108,14 @@ def main() -> None:
             print(json.dumps({**head, **found}), flush=True)
             continue
         variation = Variation.numbered(number)
-        trial, nominal = run(variation, gains), value(variation, gains)
+        start = time.process_time()
+        trial = run(variation, gains)
+        seconds = time.process_time() - start
+        copies = values(variation, gains)
+        nominal, spread = fmean(copies), max(copies) - min(copies)
         row = {"variation": number, "simulation": simulated, "nominal": nominal}
         row |= {"lost": simulated - nominal, "share_up": trial.share, "best": BEST[number]}
+        row |= {"spread": spread, "seconds": seconds}
         rows.append({key: round(float(part), 4) for key, part in row.items()})
         print(json.dumps({**rows[-1], **head}), flush=True)
     if given.plot and rows:
