@@ -28,6 +28,8 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         "training_speed",
         "transfer",
         "transfer_variants",
+        "furuta",
+        "furuta_setting",
     ],
 )
 def test_it_runs_and_prints_json_lines(name):

@@ -27,7 +27,16 @@ def metabo(monkeypatch, capsys):
 def test_list_names_everything(metabo):
     code, out, _ = metabo("list")
     assert code == 0
-    for name in ("branin", "goldstein-price", "hartmann-3", "rhino-2", "logei", "ucb", "gradient"):
+    for name in (
+        "branin",
+        "goldstein-price",
+        "hartmann-3",
+        "rhino-2",
+        "furuta-real",
+        "logei",
+        "ucb",
+        "gradient",
+    ):
         assert name in out
     assert "None" not in out
     assert "can be set: `metabo train FAMILY --set NAME=VALUE`" in out

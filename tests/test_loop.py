@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from families import APPROXIMATE, NUMBERED, params
 
 import metabo
 from metabo.acquisition import EI
@@ -10,7 +11,6 @@ from metabo.experiments import Setting, method
 from metabo.loop import rollout
 from metabo.policies import Maximize, RandomSearch, StartAt, searcher
 from metabo.seeding import generator
-from metabo.tasks import FAMILIES
 
 
 def run(name, n=5, seed=0, budget=6, policy=None, **options):
@@ -20,7 +20,7 @@ def run(name, n=5, seed=0, budget=6, policy=None, **options):
     return rollout(policy, tasks, family, seed=seed, budget=budget, **options)
 
 
-@pytest.mark.parametrize("name", list(FAMILIES))
+@pytest.mark.parametrize("name", params(NUMBERED))
 def test_episodes_record_what_happened(name):
     family = metabo.family(name)
     tasks = family.sample(5, generator(0, "test tasks"))
@@ -30,7 +30,7 @@ def test_episodes_record_what_happened(name):
     assert torch.equal(episodes.optimum, tasks.optimum)
     expected = tasks.optimum[:, None] - episodes.values.cummax(-1).values
     assert torch.equal(episodes.regret, expected)
-    assert (episodes.regret > -1e-10).all()
+    assert name in APPROXIMATE or (episodes.regret > -1e-10).all()
 
 
 def test_the_seed_decides_everything():

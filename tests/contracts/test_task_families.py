@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from families import APPROXIMATE, NUMBERED, params
 
 import metabo
 from metabo.domain import sobol
@@ -10,7 +11,6 @@ from metabo.seeding import generator
 from metabo.tasks import FAMILIES, TaskFamily, Tasks
 
 OWN = "own-bumps"
-NAMES = [*FAMILIES, OWN]
 
 
 def bumps(x, p):
@@ -27,7 +27,7 @@ def own_family():
     FAMILIES.pop(OWN)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*params(), OWN])
 def test_it_says_all_a_run_needs(name):
     family = metabo.family(name)
     assert isinstance(family, TaskFamily)
@@ -36,8 +36,10 @@ def test_it_says_all_a_run_needs(name):
     assert family.budget >= 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*params(), OWN])
 def test_batched_is_a_loop_over_singles(name, rng):
+    if name == "furuta-real":
+        pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     family = metabo.family(name)
     tasks = family.sample(4, rng)
     assert isinstance(tasks, Tasks)
@@ -48,7 +50,7 @@ def test_batched_is_a_loop_over_singles(name, rng):
         assert torch.equal(tasks.optimum[e : e + 1], alone.optimum)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*params(APPROXIMATE), OWN])
 def test_no_value_exceeds_the_optimum(name, rng):
     family = metabo.family(name)
     tasks = family.sample(20, rng)
@@ -56,7 +58,7 @@ def test_no_value_exceeds_the_optimum(name, rng):
     assert (values.amax(-1) <= tasks.optimum + 1e-10).all()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*params(NUMBERED), OWN])
 def test_the_first_tasks_do_not_depend_on_how_many_are_drawn(name):
     family = metabo.family(name)
     x = sobol(5, family.domain.dim).expand(3, -1, -1)
@@ -64,7 +66,7 @@ def test_the_first_tasks_do_not_depend_on_how_many_are_drawn(name):
     assert torch.equal(few(x), many.take(torch.arange(3))(x))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*params(NUMBERED), OWN])
 def test_streams_and_seeds_draw_different_tasks(name):
     family = metabo.family(name)
     streams = [
@@ -78,7 +80,7 @@ def test_streams_and_seeds_draw_different_tasks(name):
     assert len(rows.unique(dim=0)) == 200
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*params(NUMBERED), OWN])
 def test_source_tasks_are_always_the_same(name):
     family = metabo.family(name)
     x = sobol(5, family.domain.dim).expand(8, -1, -1)
@@ -87,7 +89,7 @@ def test_source_tasks_are_always_the_same(name):
     assert torch.equal(restricted.sources(8)(x), family.sources(8)(x))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*params(), OWN])
 def test_noise_is_told_to_the_surrogate_model(name):
     plain, noisy = metabo.family(name), metabo.family(name, noise=0.1)
     assert noisy.noise == 0.1

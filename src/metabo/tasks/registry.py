@@ -8,6 +8,8 @@ from metabo.gp import Prior
 from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
 from metabo.tasks.family import ParametricFamily
+from metabo.tasks.furuta import furuta_family, furuta_real_family, furuta_reference_family
+from metabo.tasks.furuta.fusion import Fused
 from metabo.tasks.rhino import rhino_1_family, rhino_2_family
 from metabo.tasks.synthetic import (
     BRANIN,
@@ -44,6 +46,21 @@ def _rhino_2(
     return rhino_2_family(height).restricted(sources).observed_with(noise)
 
 
+def _furuta(
+    make: Callable[..., ParametricFamily],
+) -> Callable[..., ParametricFamily]:
+    def builder(
+        *,
+        scale: Range = (0.75, 1.25),
+        sources: int | None = None,
+        noise: float = 0.0,
+        fused: Fused = "never",
+    ) -> ParametricFamily:
+        return make(scale, fused=fused).restricted(sources).observed_with(noise)
+
+    return builder
+
+
 FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "branin": _translated(
         BRANIN, Prior.of([0.235, 0.578], signal_variance=2.0, noise_variance=8.9e-16)
@@ -56,6 +73,9 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     ),
     "rhino-1": _rhino_1,
     "rhino-2": _rhino_2,
+    "furuta-reference": _furuta(furuta_reference_family),
+    "furuta": _furuta(furuta_family),
+    "furuta-real": furuta_real_family,
 }
 
 

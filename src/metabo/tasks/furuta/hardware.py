@@ -1,0 +1,208 @@
+"""A stand-in for the hardware: what the simulation leaves out, in MuJoCo.
+
+Beside `physical.py` there is damping, dry friction that is larger at rest, a motor that follows
+its voltage with a lag and is stronger or weaker than its data sheet, encoders that count, speeds
+filtered from those counts, a controller that samples five times as often but acts late, an
+upright position that was calibrated badly, and a push against the pendulum halfway through.
+Variations differ in all of it.
+"""
+
+import math
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from metabo.errors import OptionError
+from metabo.seeding import generator
+from metabo.tasks.furuta.mechanics import GRAVITY, NOMINAL, START
+from metabo.tasks.furuta.physical import (
+    ANGLE_COST,
+    ARM_LIMIT,
+    CRASH_COST,
+    PENDULUM_LIMIT,
+    RESISTANCE,
+    SPEED_COST,
+    TORQUE_CONSTANT,
+    VOLTAGE_COST,
+    VOLTAGE_LIMIT,
+)
+
+SECONDS = 5.0
+PERIOD = 0.002
+"""Of the controller, s."""
+SUBSTEPS = 2
+"""Steps of MuJoCo in a period."""
+COUNT = 2 * math.pi / 2048
+"""Of the encoders, rad."""
+CUTOFF = 150.0
+"""Of the filter that makes speeds of counts, rad/s."""
+STRIBECK = 0.2
+"""Speed at which friction has lost most of what it has more at rest, rad/s."""
+
+
+@dataclass(frozen=True)
+class Variation:
+    """One copy of the machine."""
+
+    mass_pendulum: float
+    mass_arm: float
+    length_pendulum: float
+    length_arm: float
+    strength: float
+    """Of the motor, as a share of its data sheet's."""
+    lag: float
+    """Time constant of the motor's voltage, s."""
+    delay: int
+    """Periods between a measurement and the voltage that answers it."""
+    arm_damping: float
+    """N m s/rad; likewise the pendulum's."""
+    pendulum_damping: float
+    arm_friction: float
+    """Dry friction, N m; likewise the pendulum's."""
+    pendulum_friction: float
+    stiction: float
+    """Friction at rest over that in motion."""
+    tilt: float
+    """Error of the upright position, rad."""
+    push: float
+    """Torque on the pendulum for 20 ms, N m."""
+
+    @classmethod
+    def numbered(cls, number: int) -> "Variation":
+        """The variation of a number, always the same."""
+        draws = torch.rand(
+            len(fields(cls)), generator=generator(number, "furuta variations"), dtype=torch.float64
+        ).tolist()
+        values: dict[str, Any] = {}
+        for field, draw in zip(fields(cls), draws, strict=True):
+            low, high = _RANGES[field.name]
+            values[field.name] = low + draw * (high - low)
+        return cls(**(values | {"delay": round(values["delay"])}))
+
+
+_RANGES = {name: (0.9 * value, 1.1 * value) for name, value in NOMINAL.items()} | {
+    "strength": (0.85, 1.05),
+    "lag": (0.001, 0.004),
+    "delay": (0.5, 3.5),
+    "arm_damping": (1e-4, 4e-4),
+    "pendulum_damping": (1e-5, 4e-5),
+    "arm_friction": (5e-4, 3e-3),
+    "pendulum_friction": (1e-5, 5e-5),
+    "stiction": (1.2, 1.8),
+    "tilt": (-0.015, 0.015),
+    "push": (-2e-3, 2e-3),
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial on the machine gave."""
+
+    cost: float
+    """Per second, as the simulation's."""
+    share: float
+    """Of the five seconds until the trial was over."""
+    angles: tuple[tuple[float, float], ...] = ()
+    """Arm and pendulum in every period, where they were asked for."""
+
+
+def run(variation: Variation, gains: tuple[float, ...], *, record: bool = False) -> Trial:
+    """Try gains on a machine, from the same start as in the simulation."""
+    mujoco, model, data = _machine(variation)
+    mujoco.mj_resetData(model, data)
+    data.qpos[:] = 0.0, START
+    n_periods = round(SECONDS / PERIOD)
+    keep = math.exp(-CUTOFF * PERIOD)
+    follow = 1 - math.exp(-PERIOD / variation.lag)
+    per_volt = variation.strength * TORQUE_CONSTANT / RESISTANCE
+    brake = per_volt * variation.strength * TORQUE_CONSTANT
+    pending = [0.0] * variation.delay
+    measured, speeds, applied, total = None, [0.0, 0.0], 0.0, 0.0
+    angles: list[tuple[float, float]] = []
+    for period in range(n_periods):
+        true = data.qpos.tolist()
+        counted = [
+            COUNT * round(true[0] / COUNT),
+            COUNT * round((true[1] + variation.tilt) / COUNT),
+        ]
+        if measured is not None:
+            speeds = [
+                keep * speed + (1 - keep) * (now - before) / PERIOD
+                for speed, now, before in zip(speeds, counted, measured, strict=True)
+            ]
+        measured = counted
+        voltage = -sum(k * part for k, part in zip(gains, counted + speeds, strict=True))
+        if not (
+            abs(voltage) <= VOLTAGE_LIMIT
+            and abs(true[0]) <= ARM_LIMIT
+            and abs(true[1]) <= PENDULUM_LIMIT
+        ):
+            share = period / n_periods
+            return Trial(total / n_periods + CRASH_COST * (1 - share), share, tuple(angles))
+        if record:
+            angles.append((true[0], true[1]))
+        total += (
+            ANGLE_COST * (counted[0] ** 2 + counted[1] ** 2)
+            + SPEED_COST * (speeds[0] ** 2 + speeds[1] ** 2)
+            + VOLTAGE_COST * voltage**2
+        )
+        pending.append(voltage)
+        applied += follow * (pending.pop(0) - applied)
+        spin, swing = data.qvel.tolist()
+        rest = variation.stiction - 1
+        model.dof_frictionloss[:] = (
+            variation.arm_friction * (1 + rest * math.exp(-((spin / STRIBECK) ** 2))),
+            variation.pendulum_friction * (1 + rest * math.exp(-((swing / STRIBECK) ** 2))),
+        )
+        is_pushed = n_periods // 2 <= period < n_periods // 2 + 10
+        data.qfrc_applied[:] = per_volt * applied - brake * spin, variation.push * is_pushed
+        mujoco.mj_step(model, data, SUBSTEPS)
+    return Trial(total / n_periods, 1.0, tuple(angles))
+
+
+def require_mujoco() -> Any:
+    """MuJoCo's module."""
+    try:
+        import mujoco
+    except ImportError:
+        raise OptionError(
+            "The family `furuta-real` needs MuJoCo, which is not installed. Install it with "
+            "`pip install metabo[furuta]`."
+        ) from None
+    return mujoco
+
+
+@lru_cache(maxsize=16)
+def _machine(variation: Variation) -> tuple[Any, Any, Any]:
+    mujoco = require_mujoco()
+    model = mujoco.MjModel.from_xml_string(mjcf(variation))
+    return mujoco, model, mujoco.MjData(model)
+
+
+def mjcf(variation: Variation) -> str:
+    """The machine for MuJoCo: two rods, each turning about its end."""
+    arm, pendulum = variation.length_arm, variation.length_pendulum
+    across = variation.mass_arm * arm**2 / 12
+    along = variation.mass_pendulum * pendulum**2 / 12
+    thin = 1e-4  # of the inertia across a rod, about the rod itself; MuJoCo wants it positive
+    return f"""
+<mujoco>
+  <option timestep="{PERIOD / SUBSTEPS}" gravity="0 0 -{GRAVITY}" integrator="implicitfast"/>
+  <worldbody>
+    <body name="arm">
+      <joint type="hinge" axis="0 0 1" damping="{variation.arm_damping}"
+             frictionloss="{variation.arm_friction}"/>
+      <inertial pos="{arm / 2} 0 0" mass="{variation.mass_arm}"
+                diaginertia="{thin * across} {across} {across}"/>
+      <body name="pendulum" pos="{arm} 0 0">
+        <joint type="hinge" axis="1 0 0" damping="{variation.pendulum_damping}"
+               frictionloss="{variation.pendulum_friction}"/>
+        <inertial pos="0 0 {pendulum / 2}" mass="{variation.mass_pendulum}"
+                  diaginertia="{along} {along} {thin * along}"/>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""

@@ -1,0 +1,143 @@
+"""The family `furuta-real`: ten machines that the training simulation does not know."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from metabo.domain import Box, Domain, require_inside
+from metabo.errors import DataError, OptionError
+from metabo.gp import Prior
+from metabo.shapes import Float, Int
+from metabo.tasks.base import Tasks
+from metabo.tasks.furuta.family import PHYSICAL_BOX, PHYSICAL_PRIOR, GainBox, furuta_family
+from metabo.tasks.furuta.hardware import Variation, require_mujoco, run
+
+BEST_GAINS: tuple[tuple[float, float, float, float], ...] = (
+    (-2.757, 41.124, -1.385, 3.426),
+    (-3.85, 37.619, -1.3, 2.765),
+    (-3.612, 43.859, -2.24, 4.322),
+    (-3.349, 39.094, -1.459, 3.059),
+    (-4.181, 39.495, -2.09, 3.947),
+    (-2.974, 34.016, -1.05, 2.632),
+    (-2.582, 36.23, -1.158, 2.891),
+    (-2.557, 37.868, -1.352, 2.954),
+    (-3.635, 39.285, -1.944, 3.894),
+    (-3.564, 36.95, -1.274, 2.664),
+)
+"""The best known gains of each variation.
+
+Found by `python benchmarks/furuta_real.py --search`: Sobol points around the LQR gains, then an
+evolution strategy, each judged by the mean of five trials whose gains differ by up to 0.1 %.
+"""
+BEST: tuple[float, ...] = (
+    0.2919,
+    0.336,
+    0.1309,
+    0.3484,
+    0.2447,
+    0.3444,
+    0.3516,
+    0.4175,
+    0.39,
+    0.3414,
+)
+"""Their values, by those five trials. A single trial may be luckier, and its regret negative."""
+
+
+@dataclass(frozen=True)
+class RealTasks:
+    """Machines by number; every point is a trial on one of them, one after the other."""
+
+    number: Int[Tensor, " E"]
+
+    @property
+    def box(self) -> GainBox:
+        """That of the simulation."""
+        return PHYSICAL_BOX
+
+    @property
+    def optimum(self) -> Float[Tensor, " E"]:
+        """The best known values."""
+        values = torch.tensor(BEST, dtype=torch.float64)[self.number.cpu()]
+        return values.to(self.number.device)
+
+    def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
+        """Try the gains at points of the unit cube."""
+        require_inside(x)
+        return -self.trial(self.box.decode(x))[0].log10()
+
+    def trial(
+        self, gains: Float[Tensor, "E N 4"]
+    ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N"]]:
+        """Cost per second, and the share of the time until a crash: 1 where there is none."""
+        results = [
+            [run(Variation.numbered(number), tuple(point)) for point in points]
+            for number, points in zip(self.number.tolist(), gains.tolist(), strict=True)
+        ]
+        cost = [[trial.cost for trial in row] for row in results]
+        share = [[trial.share for trial in row] for row in results]
+        return gains.new_tensor(cost), gains.new_tensor(share)
+
+    def take(self, index: Int[Tensor, " n"]) -> "RealTasks":
+        """The machines with these numbers in this batch."""
+        return RealTasks(self.number[index])
+
+    def to(self, device: torch.device | str) -> "RealTasks":
+        """The same machines, for points on another device; trials run on the CPU."""
+        return RealTasks(self.number.to(device))
+
+
+@dataclass(frozen=True)
+class FurutaReal:
+    """The machines, and the simulation's source tasks for those who learn from it."""
+
+    domain: Domain
+    prior: Prior
+    noise: float = 0.0
+    name: str = "furuta-real"
+    budget: int = 25
+
+    def sample(self, n: int, generator: torch.Generator) -> Tasks:
+        """The first `n` variations: there are ten, not drawn but numbered."""
+        require_mujoco()
+        if n > len(BEST):
+            raise OptionError(
+                f"The family `furuta-real` has {len(BEST)} tasks, but {n} were asked for. Give "
+                f"`--tasks {len(BEST)}`."
+            )
+        return RealTasks(torch.arange(n))
+
+    @property
+    def max_sources(self) -> int:
+        """The simulation's."""
+        return furuta_family().max_sources
+
+    def sources(self, n: int) -> Tasks:
+        """The first `n` source tasks of the simulation `furuta`: a machine has none."""
+        return furuta_family().sources(n)
+
+    def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
+        """Machines by their `variation`, 0 to 9."""
+        require_mujoco()
+        if not records:
+            raise DataError("A task list must hold at least one task, but it is empty.")
+        numbers = [_number(record, f"Task {i}") for i, record in enumerate(records)]
+        return RealTasks(torch.tensor(numbers))
+
+
+def furuta_real_family(*, noise: float = 0.0) -> FurutaReal:
+    """The machines, observed with Gaussian noise of which the surrogate model is told."""
+    if not 0 <= noise <= 1e6:
+        raise OptionError(f"`noise` must lie in 0..1e6, but got {noise}.")
+    return FurutaReal(Box(4), PHYSICAL_PRIOR.with_noise(noise), noise)
+
+
+def _number(record: Mapping[str, object], where: str) -> int:
+    value = record.get("variation") if isinstance(record, Mapping) else None
+    if len(record) != 1 or isinstance(value, bool) or not isinstance(value, int):
+        raise DataError(f'{where} must be like {{"variation": 3}}, but got {record!r}.')
+    if not 0 <= value < len(BEST):
+        raise DataError(f"{where}: `variation` must lie in 0..{len(BEST) - 1}, but got {value}.")
+    return value

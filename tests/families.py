@@ -1,0 +1,18 @@
+"""Which registered families which laws hold for."""
+
+import pytest
+
+from metabo.tasks import FAMILIES
+
+SLOW = {"furuta"}
+"""Their simulations are slow under the run-time shape checks of the test suite."""
+APPROXIMATE = {"furuta-reference", "furuta", "furuta-real"}
+"""Their optimum is a good controller's value, which others may exceed."""
+NUMBERED = {"furuta-real"}
+"""They have a few fixed tasks, and another family's sources; they need MuJoCo."""
+
+
+def params(*left_out):
+    """The names of all families but some, the slow ones marked."""
+    names = [n for n in FAMILIES if not any(n in some for some in left_out)]
+    return [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in names]
