@@ -60,9 +60,9 @@ def _seconds(axes: Axes, experiment: Experiment, results: Results) -> None:
     methods = [m for m in experiment.methods if (family, m) in results]
     rows = np.arange(len(methods))
     ours = [results[family, m]["result"]["seconds_per_episode"] for m in methods]
-    axes.scatter(ours, rows, color=COLOURS[0], label="metabo")
+    axes.scatter(ours, rows, color=COLOURS[0], label="this package")
     axes.scatter(
-        [SECONDS[m][0] for m in methods], rows, marker="x", color=COLOURS[1], label="paper"
+        [SECONDS[m][0] for m in methods], rows, marker="x", color=COLOURS[1], label="the paper"
     )
     axes.set_yticks(rows, methods)
     axes.invert_yaxis()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -39,6 +40,20 @@ def regret_title(evaluation: Evaluation) -> str:
     return f"{evaluation.family}: {tasks}, {evaluation.search} search"
 
 
+def _styles(names: list[str]) -> dict[str, tuple[str, Any, float]]:
+    """Colour, dashes and width of each method; learned AFs are black among many."""
+    *others, black = COLOURS
+    is_crowded = len(names) > len(COLOURS)
+    learned = [name for name in names if name.startswith("metabo")] if is_crowded else []
+    styles = {name: (black, DASHES[k % len(DASHES)], 2.4) for k, name in enumerate(learned)}
+    rest = [name for name in names if name not in learned]
+    palette = others if learned else COLOURS
+    for k, name in enumerate(rest):
+        # The second time round the palette the dashes are others too.
+        styles[name] = (palette[k % len(palette)], DASHES[k % len(DASHES)], 1.6)
+    return styles
+
+
 def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
     """Draw the 30 % quantile, median and 70 % quantile of each method over the steps."""
     if curves:
@@ -46,11 +61,13 @@ def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
         n_steps = next(iter(curves.values())).shape[-1]
         steps = np.arange(1, n_steps + 1)
         axes.set_xlim(1, max(2, n_steps))
-    for number, (name, curve) in enumerate(curves.items()):
+    styles = _styles(list(curves))
+    for name, curve in curves.items():
         low, median, high = np.maximum(curve, floor)
-        colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
-        axes.fill_between(steps, low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.plot(steps, median, color=colour, linestyle=dash, linewidth=1.8, label=name)
+        colour, dash, width = styles[name]
+        alpha = 0.15 if len(curves) <= 7 else 0.07
+        axes.fill_between(steps, low, high, color=colour, alpha=alpha, linewidth=0)
+        axes.plot(steps, median, color=colour, linestyle=dash, linewidth=width, label=name)
     axes.set_yscale("log")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("evaluations t")
