@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from metabo.tasks.furuta import FurutaTasks, furuta_family, furuta_reference_family
 from metabo.tasks.furuta.mechanics import NOMINAL
+from metabo.version import commit
 
 ARM_MASS, MASS = NOMINAL["mass_arm"], NOMINAL["mass_pendulum"]
 ARM, HALF = NOMINAL["length_arm"], NOMINAL["length_pendulum"] / 2
@@ -130,7 +131,10 @@ def main() -> None:
         seconds = clock(lambda one=one: [one(k) for k in rows], "cpu", repeats)  # type: ignore[misc]
         loops[name] = seconds * n / singles
         line = {"name": "furuta", "family": "furuta-reference", "way": name, "device": "cpu"}
-        print(json.dumps({**line, "n": n, "seconds": round(loops[name], 4)}), flush=True)
+        print(
+            json.dumps({**line, "commit": commit(), "n": n, "seconds": round(loops[name], 4)}),
+            flush=True,
+        )
     for family in (furuta_reference_family, furuta_family):
         for is_fused in (False, True) if given.fused else (False,):
             tasks = family(fused="always" if is_fused else "never").read([NOMINAL])
@@ -148,7 +152,7 @@ def main() -> None:
                 numbers["kernels"] = kernels.count
             if family is furuta_reference_family:
                 numbers["times"] = {k: round(v / seconds, 1) for k, v in loops.items()}
-            print(json.dumps({**line, **numbers}), flush=True)
+            print(json.dumps({**line, **numbers, "commit": commit()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from metabo.tasks.furuta.family import PHYSICAL_BOX
 from metabo.tasks.furuta.hardware import Variation, run
 from metabo.tasks.furuta.mechanics import NOMINAL
 from metabo.tasks.furuta.real import BEST
+from metabo.version import commit
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "furuta-gap.png"
 
@@ -105,7 +106,7 @@ def main() -> None:
         head = {"name": "furuta_real", "variation": number}
         if given.search:
             found = search(number, 12 if given.smoke else given.trials)
-            print(json.dumps({**head, **found}), flush=True)
+            print(json.dumps({**head, **found, "commit": commit()}), flush=True)
             continue
         variation = Variation.numbered(number)
         start = time.process_time()
@@ -117,7 +118,7 @@ def main() -> None:
         row |= {"lost": simulated - nominal, "share_up": trial.share, "best": BEST[number]}
         row |= {"spread": spread, "seconds": seconds}
         rows.append({key: round(float(part), 4) for key, part in row.items()})
-        print(json.dumps({**rows[-1], **head}), flush=True)
+        print(json.dumps({**rows[-1], **head, "commit": commit()}), flush=True)
     if given.plot and rows:
         plot(rows)
 

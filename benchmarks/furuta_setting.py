@@ -20,6 +20,7 @@ from metabo.gp import fit
 from metabo.seeding import generator
 from metabo.tasks.furuta import FurutaTasks, furuta_family, furuta_reference_family
 from metabo.tasks.furuta.mechanics import NOMINAL
+from metabo.version import commit
 
 EDGE = 0.3
 
@@ -70,11 +71,11 @@ def main() -> None:
         line |= {"up_mean": shares.mean().item(), "up_largest": shares.max().item()}
         middle = drawn.box.decode(torch.full((n_tasks, 1, 4), 0.5, dtype=torch.float64))
         line["up_midpoint"] = (drawn.trial(middle)[1] == 1).double().mean().item()
-        print(json.dumps(line), flush=True)
+        print(json.dumps({**line, "commit": commit()}), flush=True)
         sources = family.sources(n_tasks)
         assert isinstance(sources, FurutaTasks)
         line = {"name": "furuta_setting", "family": family.name, "tasks": n_tasks}
-        print(json.dumps({**line, **fitted(sources, n_points)}), flush=True)
+        print(json.dumps({**line, **fitted(sources, n_points), "commit": commit()}), flush=True)
 
 
 if __name__ == "__main__":
