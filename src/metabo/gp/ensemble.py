@@ -58,11 +58,6 @@ class Ensemble:
         return cls(prior, x, y, inverse, inverse.mT @ (inverse @ centred))
 
     @property
-    def n_sets(self) -> int:
-        """M, the data sets."""
-        return self.y.shape[0]
-
-    @property
     def size(self) -> int:
         """Covariances per point: G n."""
         return self.x.shape[0] * self.x.shape[1]

@@ -47,10 +47,19 @@ class Coefficients(NamedTuple):
     g: Tensor
 
 
-def at_start(like: Tensor) -> State:
-    """The beginning of a trial."""
-    zero = torch.zeros_like(like)
-    return zero, zero + START, zero, zero
+def simulated(
+    step: Callable[..., tuple[State, Tensor, Tensor]],
+    n_steps: int,
+    body: Coefficients,
+    gains: State,
+) -> tuple[Tensor, Tensor]:
+    """What trials from the start have cost after so many steps, and how many they went on for."""
+    zero = torch.zeros_like(body.a)
+    x: State = (zero, zero + START, zero, zero)
+    total, steps = zero, zero
+    for _ in range(n_steps):
+        x, total, steps = step(x, total, steps, body, gains)
+    return total, steps
 
 
 def rate(x: State, torque: Tensor, body: Coefficients, *, is_published: bool = False) -> State:

@@ -19,12 +19,12 @@ from metabo.tasks.furuta.mechanics import (
     GRAVITY,
     Coefficients,
     State,
-    at_start,
     chosen,
     dot,
     linearized,
     rate,
     runge_kutta,
+    simulated,
 )
 from metabo.tasks.furuta.riccati import lqr
 
@@ -78,10 +78,7 @@ class Physical:
     def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
         """Cost per second of each simulation, and the share of its time until it crashed."""
         step = fused_where(self.fused, _step, body.a)
-        x = at_start(body.a)
-        total, steps = torch.zeros_like(body.a), torch.zeros_like(body.a)
-        for _ in range(STEPS):
-            x, total, steps = step(x, total, steps, body, gains)
+        total, steps = simulated(step, STEPS, body, gains)
         cost = (total + CRASH_COST * (STEPS - steps)) / STEPS
         return cost.nan_to_num(nan=CRASH_COST), steps / STEPS
 

@@ -17,11 +17,11 @@ from metabo.tasks.furuta.mechanics import (
     Coefficients,
     State,
     after,
-    at_start,
     chosen,
     dot,
     linearized,
     rate,
+    simulated,
 )
 from metabo.tasks.furuta.riccati import lqr
 
@@ -69,10 +69,7 @@ class Published:
     def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
         """Cost per second of each simulation, and the share of its time until it crashed."""
         step = fused_where(self.fused, _step, body.a)
-        x = at_start(body.a)
-        total, steps = torch.zeros_like(body.a), torch.zeros_like(body.a)
-        for _ in range(STEPS):
-            x, total, steps = step(x, total, steps, body, gains)
+        total, steps = simulated(step, STEPS, body, gains)
         missed = STEP * CRASH_COST * (STEPS - steps)
         cost = (total + missed) / (STEP * STEPS)
         return cost.nan_to_num(nan=WORST).clamp_max(WORST), steps / STEPS
