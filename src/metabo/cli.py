@@ -153,7 +153,9 @@ def evaluate_(
     methods: Annotated[
         str, typer.Option(help="Methods to compare, separated by commas.")
     ] = "ei,random",
-    tasks: Annotated[int, typer.Option(help="Test tasks to draw.")] = 100,
+    tasks: Annotated[
+        int | None, typer.Option(help="Test tasks to draw.", show_default="100, or all")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of tasks and episodes.")] = 0,
     budget: Annotated[
         int | None, typer.Option(help="Evaluations per task.", show_default="the family's")

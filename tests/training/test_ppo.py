@@ -22,7 +22,7 @@ def collected(config=CONFIG, budget=5):
     af = NeuralAF(config.architecture(2), weights)
     critic = Critic(config, weights)
     tasks = family.sample(config.episodes, generator(0, "training tasks/0"))
-    (search, *_) = training_searches(config, 2)
+    (search, *_) = training_searches(config, family)
     batch, episodes = collect(af, critic, tasks, family, config, search, budget=budget, seed=0)
     return af, critic, batch, episodes
 

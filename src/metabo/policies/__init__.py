@@ -8,6 +8,7 @@ from metabo.policies.base import Policy, Proposal
 from metabo.policies.candidates import Candidates
 from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
+from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
 from metabo.policies.scatter import Scatter
 from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
@@ -20,10 +21,16 @@ SEARCHES: dict[SearchName, str] = {
 }
 
 
-def searcher(name: SearchName, domain: Domain) -> Searcher:
-    """The searcher of this name for a domain; a finite domain is always enumerated."""
+def searcher(name: SearchName, domain: Domain, *, repeats: bool = True) -> Searcher:
+    """The searcher of this name for a domain; a finite domain is always enumerated.
+
+    Args:
+        name: `gradient`, `grid` or `sobol`.
+        domain: Where to search.
+        repeats: Whether points of a finite domain may be queried again.
+    """
     if isinstance(domain, Finite):
-        return Enumerate(domain)
+        return Enumerate(domain, repeats)
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
     if name == "gradient":
@@ -36,6 +43,7 @@ __all__ = [
     "Candidates",
     "Enumerate",
     "EpsilonGreedy",
+    "FollowList",
     "GradientRefine",
     "HierarchicalGrid",
     "Maximize",
@@ -47,5 +55,7 @@ __all__ = [
     "SearchName",
     "Searcher",
     "StartAt",
+    "by_mean_rank",
+    "greedy_portfolio",
     "searcher",
 ]

@@ -29,7 +29,7 @@ class Batch:
 
     features: Float[Tensor, "S N F"]
     exists: Bool[Tensor, "S N"]
-    """Which candidates are real, the others being padding."""
+    """Which candidates could be queried, the others being padding or ruled out."""
     index: Int[Tensor, " S"]
     log_old: Float[Tensor, " S"]
     step: Int[Tensor, " S"]
