@@ -7,7 +7,8 @@ from metabo.domain import Domain, Finite
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.policies import Maximize, Policy, RandomSearch, StartAt, searcher
-from metabo.tasks import TaskFamily
+from metabo.schema import to_json
+from metabo.tasks import TaskFamily, space_of
 from metabo.tasks.tabular import TabularFamily
 from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
@@ -20,7 +21,6 @@ def training_card(
 ) -> dict[str, object]:
     """The card: setting, training, and regret on the validation tasks beside EI and random."""
     budget = config.budget or setting.budget
-    prior = setting.prior
     search = searcher("gradient", setting.domain, repeats=setting.noise > 0)
     policies: dict[str, Policy] = {
         "metabo": Maximize(af, search),
@@ -31,14 +31,8 @@ def training_card(
         "family": config.family,
         "sources": config.sources,
         "domain": _domain(setting.domain),
-        "prior": {
-            "kernel": prior.kernel,
-            "mean": prior.mean,
-            "lengthscale": prior.lengthscale.tolist(),
-            "signal_variance": prior.signal_variance.tolist(),
-            "noise_variance": prior.noise_variance.tolist(),
-            "jitter": prior.jitter,
-        },
+        "space": to_json(space_of(setting)),
+        "prior": setting.prior.record(),
         "budget": [config.least_budget or budget, budget],
         "training": {
             "config": config.record(),
