@@ -1,6 +1,7 @@
 """How tables and progress bars look in a terminal."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich import box
@@ -15,11 +16,12 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+from torch import Tensor
 
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import Evaluation
 from metabo.experiments.runner import run
-from metabo.metrics import quantiles
+from metabo.metrics import bootstrap_mean, quantiles
 
 
 def progress_bars(text: str = "steps") -> Progress:
@@ -87,6 +89,17 @@ def summary(evaluation: Evaluation) -> Table:
         numbers = [f"{curve[t - 1]:.1e}" for t in marks]
         seconds = f"{evaluation.methods[name].seconds_per_episode:.4f}"
         table.add_row(Text(name), *numbers, _spark(curve, min(logs), max(logs)), seconds)
+    return table
+
+
+def means(title: str, regret: Mapping[str, Tensor], budget: int) -> Table:
+    """Mean regret of each method at a few steps with its 90 % interval over the tasks."""
+    marks = [t for t in (1, 2, 3, 5, 10, 20, 30) if t < budget] + [budget]
+    table = empty_table(title, "method", *(f"t={t}" for t in marks))
+    for name, curves in regret.items():
+        low, mean, high = bootstrap_mean(curves)
+        cells = [f"{mean[t - 1]:.4f}\n{low[t - 1]:.4f}-{high[t - 1]:.4f}" for t in marks]
+        table.add_row(Text(name), *cells)
     return table
 
 

@@ -9,13 +9,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from torch import Tensor
 
 from metabo.experiments.evaluate import Evaluation
-from metabo.metrics import quantiles
+from metabo.metrics import bootstrap_mean, fraction_solved, quantiles
 
 # Okabe and Ito's palette, which colour-blind people can tell apart, less yellow, which paper
 # swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+SOLVED = 1e-9
+"""Regret up to which a table's best configuration counts as found."""
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 
 
@@ -73,6 +76,28 @@ def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
     axes.set_xlabel("evaluations t")
     axes.set_ylabel("simple regret (median, 30-70 %)")
     axes.grid(visible=True, which="major", alpha=0.3)
+
+
+def plot_tables(curves: Mapping[str, Tensor], title: str, path: Path) -> None:
+    """Mean regret with bootstrap intervals, and the share of tasks not solved yet: Figure 4."""
+    figure = Figure(figsize=(10.4, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    draw_curves(left, {name: bootstrap_mean(r).numpy() for name, r in curves.items()})
+    left.set_ylabel("simple regret (mean, 90 % interval)")
+    styles = _styles(list(curves))
+    for name, regret in curves.items():
+        colour, dash, width = styles[name]
+        unsolved = 1 - fraction_solved(regret, SOLVED).numpy()
+        steps = np.arange(1, len(unsolved) + 1)
+        right.plot(steps, unsolved, color=colour, linestyle=dash, linewidth=width, label=name)
+    right.set_ylim(0, 1)
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right.set_xlabel("evaluations t")
+    right.set_ylabel("share of data sets whose best is not found")
+    right.grid(visible=True, alpha=0.3)
+    right.legend(frameon=False, fontsize="small")
+    figure.suptitle(title)
+    figure.savefig(path, dpi=150)
 
 
 def plot_training(log: Path, path: Path) -> None:

@@ -8,6 +8,8 @@ from typing import Literal
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
 from metabo.options import convert, parse
+from metabo.tasks.registry import family as family_of
+from metabo.tasks.tabular import TabularFamily
 
 PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
 DEFAULT_FEATURES = (
@@ -26,10 +28,17 @@ CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
 
-_COUNTS = ("sources", "n_global", "iterations", "episodes", "budget", "least_budget", "epochs")
+_COUNTS = ("sources", "n_global", "iterations", "stop_at", "episodes", "budget", "epochs")
 _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (
-        (*_COUNTS, "minibatches", "validate_every", "validation_tasks", "checkpoint_every"),
+        (
+            *_COUNTS,
+            "least_budget",
+            "minibatches",
+            "validate_every",
+            "validation_tasks",
+            "checkpoint_every",
+        ),
         lambda v: v >= 1,
         "be at least 1",
     ),
@@ -73,6 +82,9 @@ class TrainConfig:
     """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
     iterations: int = 2000
+    """Of the learning rate's schedule, and of the run unless it stops before."""
+    stop_at: int | None = None
+    """Stop after so many iterations of the schedule, as found by cross-validation."""
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
     budget: int | None = None
@@ -138,6 +150,11 @@ class TrainConfig:
             self.feature_scale,
         )
 
+    @property
+    def end(self) -> int:
+        """The iteration after which the run is over."""
+        return min(self.iterations, self.stop_at or self.iterations)
+
     def budgets(self, usual: int) -> range:
         """The budgets that batches are drawn from; validation takes the largest."""
         most = self.budget or usual
@@ -191,6 +208,18 @@ _DEFAULT = {
 PRESETS: dict[str, dict[str, object]] = {
     "paper": {},
     "default": _DEFAULT,
+    # Few tasks of few points: a small network, and -R, since means of accuracies are compared.
+    "table": _DEFAULT
+    | {
+        "features": tuple(name for name in DEFAULT_FEATURES if name != "novelty"),
+        "hidden": (32, 32),
+        "episodes": 40,
+        "iterations": 150,
+        "minibatches": 6,
+        "learning_rate": 1e-3,
+        "reward": "linear",
+        "validate_every": 10,
+    },
     "fast": _DEFAULT
     | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},
 }
@@ -208,6 +237,11 @@ def read_settings(texts: Iterable[str]) -> dict[str, object]:
             raise unknown("setting", name, types)
         settings[name] = convert(value, types[name], f"Setting `{name}`")
     return settings
+
+
+def usual_preset(family: str) -> str:
+    """The preset for a family where none is named."""
+    return "table" if isinstance(family_of(family), TabularFamily) else "default"
 
 
 def preset(name: str, family: str, **changes: object) -> TrainConfig:

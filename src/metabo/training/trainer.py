@@ -96,7 +96,7 @@ class Trainer:
         before, start = self.progress.seconds, time.perf_counter()
         precision = "high" if config.precision == "tf32" else "highest"
         with matmul_precision(precision), (self.out / "log.jsonl").open("a") as log:
-            while self.progress.iteration < config.iterations and not self._is_stalled():
+            while self.progress.iteration < config.end and not self._is_stalled():
                 event = self._iterate(before + time.perf_counter() - start)
                 log.write(json.dumps(asdict(event)) + "\n")
                 log.flush()
@@ -104,7 +104,7 @@ class Trainer:
                 is_late = seconds is not None and time.perf_counter() - start >= seconds
                 is_over = is_late or self._is_stalled()
                 is_due = self.progress.iteration % config.checkpoint_every == 0
-                if is_due or is_over or self.progress.iteration == config.iterations:
+                if is_due or is_over or self.progress.iteration == config.end:
                     self._checkpoint()
                 if on_event is not None:
                     on_event(event)
@@ -145,7 +145,7 @@ class Trainer:
         score = self._validate() if self._is_validation_due() else None
         return Event(
             iteration=number + 1,
-            iterations=config.iterations,
+            iterations=config.end,
             reward=earned.item(),
             regret=regret.item(),
             entropy=seen["entropy"],
@@ -205,7 +205,7 @@ class Trainer:
 
     def _is_validation_due(self) -> bool:
         number = self.progress.iteration
-        return number % self.config.validate_every == 0 or number == self.config.iterations
+        return number % self.config.validate_every == 0 or number == self.config.end
 
     def _validation_tasks(self) -> Tasks:
         """Tasks to choose by; some of those learned from where no others are known."""

@@ -53,12 +53,21 @@ def tabular(name: str, folder: str | Path) -> Callable[..., TabularFamily]:
         budget: int | None = None,
         noise: float = 0.0,
         hyperparameters: Hyperparameters = "shared",
+        blend: float = 0.5,
+        bend: float = 0.5,
         grid: Grid = "complete",
     ) -> TabularFamily:
         table = read_table(folder, grid=grid)
         split = Split(fold, folds, validate, sources, seed)
         return table_family(
-            name, table, split, budget=budget, noise=noise, hyperparameters=hyperparameters
+            name,
+            table,
+            split,
+            budget=budget,
+            noise=noise,
+            hyperparameters=hyperparameters,
+            blend=blend,
+            bend=bend,
         )
 
     return builder
@@ -88,6 +97,8 @@ def table_family(
     budget: int | None = None,
     noise: float = 0.0,
     hyperparameters: Hyperparameters = "shared",
+    blend: float = 0.5,
+    bend: float = 0.5,
 ) -> TabularFamily:
     """A family of a table's data sets.
 
@@ -99,16 +110,17 @@ def table_family(
         noise: Standard deviation of noise added to observed values.
         hyperparameters: Of the GP: `shared` by all, fitted to the sources; or each data set's own,
             which for a target needs its own values: `fitted-on-test-data`, as published.
+        blend: Share of training tasks that are weighted means of two data sets.
+        bend: How strongly training tasks are bent by the difference of two data sets.
     """
     split = split or Split()
     tested = table.test if split.fold is None else _fold(table, split)
     learned = [n for n in shuffled(table.sources, seed=split.seed) if n not in tested]
-    most = len(learned)
     if split.sources is not None:
-        if not 1 <= split.sources <= most:
+        if not 1 <= split.sources <= len(learned):
             raise OptionError(
-                f"`sources` must lie in 1..{most}, the number of data sets to learn from, but got "
-                f"{split.sources}."
+                f"`sources` must lie in 1..{len(learned)}, the number of data sets to learn "
+                f"from, but got {split.sources}."
             )
         learned = learned[: split.sources]
     if not 0 <= split.validate < len(learned):
@@ -118,8 +130,10 @@ def table_family(
         )
     if budget is not None and budget < 1:
         raise OptionError(f"`budget` must be at least 1, but got {budget}.")
-    if not 0 <= noise <= 1e6:
-        raise OptionError(f"`noise` must lie in 0..1e6, but got {noise}.")
+    limits = (("noise", noise, 1e6), ("blend", blend, 1), ("bend", bend, 10))
+    for option, value, most in limits:
+        if not 0 <= value <= most:
+            raise OptionError(f"`{option}` must lie in 0..{most:g}, but got {value}.")
     return TabularFamily(
         name,
         table,
@@ -129,6 +143,8 @@ def table_family(
         table.budget if budget is None else budget,
         hyperparameters,
         noise,
+        blend,
+        bend,
     )
 
 

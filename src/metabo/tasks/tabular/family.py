@@ -7,68 +7,17 @@ from functools import cached_property
 from typing import Literal
 
 import torch
-from torch import Tensor
 
 from metabo.domain import Finite
-from metabo.errors import DataError, DomainError, OptionError
+from metabo.errors import DataError, OptionError
 from metabo.gp import Prior, fit
-from metabo.shapes import Float, Int
 from metabo.space import Space
 from metabo.tasks.tabular.gaps import filled
 from metabo.tasks.tabular.prior import shared_prior
 from metabo.tasks.tabular.table import Table
+from metabo.tasks.tabular.tasks import TabularTasks, varied
 
 Hyperparameters = Literal["shared", "fitted-on-test-data"]
-_COMPARED = 2**22
-"""Comparisons of points at once."""
-
-
-@dataclass(frozen=True)
-class TabularTasks:
-    """E data sets."""
-
-    points: Float[Tensor, "N D"]
-    values: Float[Tensor, "E N"]
-    prior: Prior | None = None
-    """Hyperparameters of each data set, where they are its own."""
-
-    @property
-    def optimum(self) -> Float[Tensor, " E"]:
-        """The largest value of each data set."""
-        return self.values.amax(-1)
-
-    def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
-        """Look the configurations up."""
-        size = max(1, _COMPARED // (len(x) * len(self.points)))
-        return torch.cat([self._look_up(part) for part in x.split(size, 1)], 1)
-
-    def _look_up(self, x: Tensor) -> Tensor:
-        is_same = (x[:, :, None, :] == self.points).all(-1)  # E N n
-        is_capturing = x.is_cuda and torch.cuda.is_current_stream_capturing()
-        if not is_capturing and not bool(is_same.any(-1).all()):
-            point = x[~is_same.any(-1)][0].tolist()
-            raise DomainError(
-                f"A table can be asked at its {len(self.points)} configurations only, but got the "
-                f"point {point}."
-            )
-        return self.values.gather(1, is_same.byte().argmax(-1))
-
-    def take(self, index: Int[Tensor, " n"]) -> "TabularTasks":
-        """The data sets with these numbers."""
-        prior = self.prior
-        if prior is not None:
-            prior = replace(
-                prior,
-                lengthscale=prior.lengthscale[index],
-                signal_variance=prior.signal_variance[index],
-                noise_variance=prior.noise_variance[index],
-            )
-        return TabularTasks(self.points, self.values[index], prior)
-
-    def to(self, device: torch.device | str) -> "TabularTasks":
-        """The same data sets on another device."""
-        prior = None if self.prior is None else self.prior.to(device)
-        return TabularTasks(self.points.to(device), self.values.to(device), prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +36,10 @@ class TabularFamily:
     hyperparameters: Hyperparameters = "shared"
     noise: float = 0.0
     """Standard deviation of noise added to observed values."""
+    blend: float = 0.5
+    """Share of drawn tasks that are weighted means of two data sets."""
+    bend: float = 0.5
+    """How strongly drawn tasks are bent by the difference of two data sets, as a deviation."""
     in_order: bool = False
     """Whether `sample` presents each data set once, in a random order, before any comes again."""
 
@@ -116,13 +69,13 @@ class TabularFamily:
         return (middle or shared_prior(self.domain.points, values)).with_noise(self.noise)
 
     def sample(self, n: int, generator: torch.Generator) -> TabularTasks:
-        """Draw `n` of the family's data sets."""
-        names = self.test_names if self.in_order else self.source_names
+        """Draw `n` tasks: variations of the sources, or the very data sets kept apart."""
         if not self.in_order:
-            unit = torch.rand(n, generator=generator, dtype=torch.float64)
-            return self._tasks(names).take((unit * len(names)).long())
-        order = torch.randperm(len(names), generator=generator)
-        return self._tasks(names).take(order.repeat(-(-n // len(names)))[:n])
+            draws = torch.rand(n, 7, generator=generator, dtype=torch.float64)
+            return varied(self._sources, draws, blend=self.blend, bend=self.bend)
+        order = torch.randperm(len(self.test_names), generator=generator)
+        repeats = -(-n // len(self.test_names))
+        return self._tasks(self.test_names).take(order.repeat(repeats)[:n])
 
     @property
     def max_sources(self) -> int:
@@ -136,7 +89,7 @@ class TabularFamily:
 
     def sources(self, n: int) -> TabularTasks:
         """The first `n` data sets to learn from, in the order of their names."""
-        return self._tasks(self.source_names[:n])
+        return self._sources.take(torch.arange(n))
 
     def read(self, records: Sequence[Mapping[str, object]]) -> TabularTasks:
         """Tasks from `{"dataset": name}`."""
@@ -168,6 +121,10 @@ class TabularFamily:
         for part in (self.domain.points, self.table.of(self.source_names)):
             digest.update(part.numpy().tobytes())
         return {"datasets": list(self.source_names), "sha256": digest.hexdigest()}
+
+    @cached_property
+    def _sources(self) -> TabularTasks:
+        return self._tasks(self.source_names)
 
     def _apart(self, names: tuple[str, ...]) -> "TabularFamily":
         family = replace(self, validation_names=(), test_names=names, in_order=True)
