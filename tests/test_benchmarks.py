@@ -19,6 +19,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
     "name",
     [
         "episodes",
+        "measure_tables",
         "search_quality",
         "published_curves",
         "published_taf",
