@@ -18,7 +18,7 @@ from metabo.tasks.synthetic import (
     Surface,
     translated_family,
 )
-from metabo.tasks.tabular import tabular
+from metabo.tasks.tabular import SHIPPED, tabular
 
 
 def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamily]:
@@ -77,6 +77,7 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "furuta-reference": _furuta(furuta_reference_family),
     "furuta": _furuta(furuta_family),
     "furuta-real": furuta_real_family,
+    "svm": tabular("svm", SHIPPED / "svm"),
 }
 
 

@@ -27,10 +27,11 @@ def test_tasks_look_values_up():
     table = make()
     family = table_family("t", table)
     tasks = family.sources(6)
-    x = family.domain.points[torch.tensor([[3], [5], [0], [1], [35], [7]])]
-    expected = torch.stack([table.values[i + 2, j] for i, j in enumerate((3, 5, 0, 1, 35, 7))])
-    assert torch.equal(tasks(x)[:, 0], expected)
-    assert torch.equal(tasks.optimum, table.values[2:].amax(-1))
+    columns = (3, 5, 0, 1, 35, 7)
+    x = family.domain.points[torch.tensor(columns)[:, None]]
+    rows = table.of(family.source_names)
+    assert torch.equal(tasks(x)[:, 0], torch.stack([rows[i, j] for i, j in enumerate(columns)]))
+    assert torch.equal(tasks.optimum, rows.amax(-1))
 
 
 def test_a_point_that_is_no_configuration_is_refused():
@@ -95,13 +96,12 @@ def test_gaps_are_filled_from_the_same_data_set():
     whole = make()
     gaps = [(r, c) for r in range(8) for c in range(36) if (r + c) % 5 == 0]
     family = table_family("t", make(gaps=gaps))
-    tasks = family.sources(6)
-    error = (tasks.values - whole.values[2:]).abs()
+    tasks, names = family.sources(6), family.source_names
+    error = (tasks.values - whole.of(names)).abs()
     assert float(error.max()) < 0.02  # smooth functions: a GP is close between points
-    is_known = make(gaps=gaps).values[2:].isfinite()
-    assert float(error[is_known].max()) == 0
+    assert float(error[make(gaps=gaps).of(names).isfinite()].max()) == 0
     changed = make(gaps=gaps)
-    changed.measured[7] *= 2
+    changed.measured[changed.datasets.index(names[-1])] *= 2
     others = table_family("t", changed).sources(5)
     assert torch.equal(others.values, tasks.values[:5])
 

@@ -137,7 +137,7 @@ def table_family(
     return TabularFamily(
         name,
         table,
-        tuple(sorted(learned[split.validate :])),
+        tuple(learned[split.validate :]),
         tuple(sorted(learned[: split.validate])),
         tested,
         table.budget if budget is None else budget,

@@ -88,7 +88,7 @@ class TabularFamily:
         return len(self.test_names if self.in_order else self.source_names)
 
     def sources(self, n: int) -> TabularTasks:
-        """The first `n` data sets to learn from, in the order of their names."""
+        """The first `n` data sets to learn from, in an order that the split's seed decides."""
         return self._sources.take(torch.arange(n))
 
     def read(self, records: Sequence[Mapping[str, object]]) -> TabularTasks:

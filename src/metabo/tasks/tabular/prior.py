@@ -4,6 +4,8 @@ A target's own values are what a run is to find out, so its prior comes from the
 under which all of them together are likeliest.
 """
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
@@ -26,12 +28,23 @@ def shared_prior(
 
     Values are centred by each data set's mean. One factorization serves all data sets.
     """
-    stride = max(1, -(-len(points) // _POINTS))
-    x, y = points[::stride], values[:, ::stride]
+    shape = (*values.shape, points.shape[-1])
+    return _likeliest(points.numpy().tobytes(), values.numpy().tobytes(), shape, kernel)
+
+
+@lru_cache(maxsize=128)
+def _likeliest(
+    points: bytes, values: bytes, shape: tuple[int, int, int], kernel: KernelName
+) -> Prior:
+    """The same from bytes: a family is built again and again, and this takes seconds."""
+    n_sets, n_points, dim = shape
+    x = torch.frombuffer(bytearray(points), dtype=torch.float64).view(n_points, dim)
+    y = torch.frombuffer(bytearray(values), dtype=torch.float64).view(n_sets, n_points)
+    stride = max(1, -(-n_points // _POINTS))
+    x, y = x[::stride], y[:, ::stride]
     centred = y - y.mean(-1, keepdim=True)
     spread = centred.square().mean().clamp_min(1e-12)
     targets = centred.mT / spread.sqrt()  # N M
-    n_sets, dim = len(y), x.shape[-1]
     eye = torch.eye(len(x), dtype=x.dtype)
 
     def score(theta: Tensor) -> Tensor:  # 1 S P -> 1 S
