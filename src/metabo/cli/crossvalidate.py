@@ -9,6 +9,7 @@ from rich.progress import TaskID
 from metabo.cli.console import console, say
 from metabo.experiments.crossvalidation import METHODS, CrossValidation, cross_validate
 from metabo.experiments.display import means, progress_bars
+from metabo.experiments.tables import table_record
 from metabo.store import require_writable, write_all
 from metabo.training import read_settings
 
@@ -82,9 +83,10 @@ def show(outcome: CrossValidation, folder: Path) -> None:
 
     n = len(outcome.datasets)
     title = f"{outcome.family}: mean regret on {n} data sets, each learned from the other folds"
-    console.print(means(title, outcome.regret, outcome.budget))
+    records = {name: table_record(regret) for name, regret in outcome.regret.items()}
+    console.print(means(title, records, outcome.budget))
     stops = ", ".join(map(str, outcome.stops))
     say(f"Iterations after which the folds stopped: {stops}; for all sources: {outcome.stop}")
     picture = folder / "crossvalidation.png"
-    write_all(folder, {picture.name: lambda p: plot_tables(outcome.regret, title, p)})
+    write_all(folder, {picture.name: lambda p: plot_tables(records, title, p)})
     say(f"Wrote {folder / 'crossvalidation.json'} and {picture}")

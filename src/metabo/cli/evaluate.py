@@ -11,6 +11,7 @@ from rich.text import Text
 from metabo.cli.console import console, say
 from metabo.experiments import evaluate
 from metabo.experiments.display import means, progress_bars, summary
+from metabo.experiments.tables import table_record
 from metabo.options import parse
 from metabo.policies import SearchName
 from metabo.pretrained import load
@@ -80,19 +81,21 @@ def evaluate_(
     finally:
         if bars:
             progress.stop()
-    curves = {name: result.regret for name, result in evaluation.methods.items()}
+    records = {
+        name: table_record(result.regret[None]) for name, result in evaluation.methods.items()
+    }
     title = f"{family_}: mean simple regret on {evaluation.tasks} data sets"
     write_all(
         folder,
         {
             "results.json": save_json(evaluation.record()),
             "regret.png": lambda path: (
-                plot_tables(curves, title, path) if is_table else plot_regret(evaluation, path)
+                plot_tables(records, title, path) if is_table else plot_regret(evaluation, path)
             ),
         },
     )
     if is_table:
-        console.print(means(title, curves, evaluation.budget))
+        console.print(means(title, records, evaluation.budget))
     console.print(summary(evaluation))
     say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from metabo.errors import OptionError
 from metabo.experiments.evaluate import evaluate, versions
+from metabo.experiments.tables import table_record
 from metabo.options import parse
 from metabo.shapes import Float
 from metabo.store import save_json, write_all
@@ -39,8 +40,8 @@ class CrossValidation:
     family: str
     budget: int
     datasets: tuple[str, ...]
-    regret: dict[str, Float[Tensor, "M T"]]
-    """Of each method on each data set, none of which it had seen; mean over repeats."""
+    regret: dict[str, Float[Tensor, "R M T"]]
+    """Of each method on each data set, none of which it had seen, in each of several runs."""
     stops: tuple[int, ...]
     """After how many iterations each fold's run stopped."""
     stop: int
@@ -56,10 +57,7 @@ class CrossValidation:
             "stop": self.stop,
             "commit": commit(),
             "versions": versions(),
-            "methods": {
-                name: {"mean": r.mean(0).tolist(), "regret": r.tolist()}
-                for name, r in self.regret.items()
-            },
+            "methods": {name: table_record(r) for name, r in self.regret.items()},
         }
 
 
@@ -127,7 +125,7 @@ def cross_validate(
         family,
         setting.budget,
         tuple(datasets),
-        {method: torch.cat(regrets) for method, regrets in parts.items()},
+        {method: torch.cat(regrets, 1) for method, regrets in parts.items()},
         stops,
         _best([(i, s) for i, s in _mean_curve(curves)]),
     )
@@ -226,7 +224,7 @@ def _tests(name: str) -> tuple[str, ...]:
 def _evaluated(
     name: str, methods: Sequence[str], folder: Path, repeats: int, seed: int
 ) -> Iterator[tuple[str, Tensor]]:
-    """The mean regret of each method over several runs on a fold's data sets."""
+    """The regret of each method on a fold's data sets, in several runs."""
     runs = [
         evaluate(
             name,
@@ -238,4 +236,4 @@ def _evaluated(
         for repeat in range(repeats)
     ]
     for method in methods:
-        yield method, torch.stack([run.methods[method].regret for run in runs]).mean(0)
+        yield method, torch.stack([run.methods[method].regret for run in runs])

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -16,12 +17,12 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
-from torch import Tensor
 
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import Evaluation
 from metabo.experiments.runner import run
-from metabo.metrics import bootstrap_mean, quantiles
+from metabo.experiments.tables import marks, table_rows
+from metabo.metrics import quantiles
 
 
 def progress_bars(text: str = "steps") -> Progress:
@@ -92,14 +93,12 @@ def summary(evaluation: Evaluation) -> Table:
     return table
 
 
-def means(title: str, regret: Mapping[str, Tensor], budget: int) -> Table:
-    """Mean regret of each method at a few steps with its 90 % interval over the tasks."""
-    marks = [t for t in (1, 2, 3, 5, 10, 20, 30) if t < budget] + [budget]
-    table = empty_table(title, "method", *(f"t={t}" for t in marks))
-    for name, curves in regret.items():
-        low, mean, high = bootstrap_mean(curves)
-        cells = [f"{mean[t - 1]:.4f}\n{low[t - 1]:.4f}-{high[t - 1]:.4f}" for t in marks]
-        table.add_row(Text(name), *cells)
+def means(title: str, records: Mapping[str, dict[str, Any]], budget: int) -> Table:
+    """Mean regret of each method on a table's data sets at a few steps, with intervals."""
+    steps = marks(budget)
+    table = empty_table(title, "method", *(f"t={t}" for t in steps), f"unsolved at t={budget}")
+    for row in table_rows(records, records, steps):
+        table.add_row(*(Text(cell.replace(" (", "\n(")) for cell in row))
     return table
 
 

@@ -9,16 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from torch import Tensor
 
 from metabo.experiments.evaluate import Evaluation
-from metabo.metrics import bootstrap_mean, fraction_solved, quantiles
+from metabo.metrics import quantiles
 
 # Okabe and Ito's palette, which colour-blind people can tell apart, less yellow, which paper
 # swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-SOLVED = 1e-9
-"""Regret up to which a table's best configuration counts as found."""
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 
 
@@ -78,18 +75,18 @@ def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
     axes.grid(visible=True, which="major", alpha=0.3)
 
 
-def plot_tables(curves: Mapping[str, Tensor], title: str, path: Path) -> None:
+def plot_tables(records: Mapping[str, Mapping[str, Any]], title: str, path: Path) -> None:
     """Mean regret with bootstrap intervals, and the share of tasks not solved yet: Figure 4."""
     figure = Figure(figsize=(10.4, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    draw_curves(left, {name: bootstrap_mean(r).numpy() for name, r in curves.items()})
+    ends = ("low", "mean", "high")
+    draw_curves(left, {name: np.array([r[k] for k in ends]) for name, r in records.items()})
     left.set_ylabel("simple regret (mean, 90 % interval)")
-    styles = _styles(list(curves))
-    for name, regret in curves.items():
+    styles = _styles(list(records))
+    for name, record in records.items():
         colour, dash, width = styles[name]
-        unsolved = 1 - fraction_solved(regret, SOLVED).numpy()
-        steps = np.arange(1, len(unsolved) + 1)
-        right.plot(steps, unsolved, color=colour, linestyle=dash, linewidth=width, label=name)
+        steps, share = np.arange(1, len(record["unsolved"]) + 1), record["unsolved"]
+        right.plot(steps, share, color=colour, linestyle=dash, linewidth=width, label=name)
     right.set_ylim(0, 1)
     right.xaxis.set_major_locator(MaxNLocator(integer=True))
     right.set_xlabel("evaluations t")
