@@ -28,7 +28,7 @@ CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
 
-_COUNTS = ("sources", "n_global", "iterations", "stop_at", "episodes", "budget", "epochs")
+_COUNTS = ("sources", "n_global", "iterations", "stop_at", "episodes", "group", "budget", "epochs")
 _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (
         (
@@ -87,6 +87,9 @@ class TrainConfig:
     """Stop after so many iterations of the schedule, as found by cross-validation."""
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
+    group: int = 1
+    """Episodes on each task drawn: their mean advantage is subtracted, so that a choice is judged
+    against others on the same task and not by how hard the task is."""
     budget: int | None = None
     """Evaluations in an episode; the family's own if None."""
     least_budget: int | None = None
@@ -130,6 +133,10 @@ class TrainConfig:
         for name in self.candidates:
             if name not in (*CLOUDS, "grid"):
                 raise unknown("candidate set", name, (*CLOUDS, "grid"))
+        if self.episodes % self.group:
+            raise OptionError(
+                f"`episodes` must be a multiple of `group`, {self.group}, but got {self.episodes}."
+            )
         if not self.candidates:
             raise OptionError("`candidates` must name at least one candidate set.")
         if "sources" in parse(self.family)[1]:

@@ -13,7 +13,7 @@ from metabo.shapes import Int
 from metabo.tasks import TaskFamily, Tasks
 from metabo.training.config import CLOUDS, TrainConfig
 from metabo.training.critic import Critic
-from metabo.training.ppo import Batch, advantages
+from metabo.training.ppo import Batch, advantages, against_group
 from metabo.training.rewards import rewards
 
 
@@ -76,7 +76,8 @@ def collect(
     earned = rewards(episodes.regret, config.reward, config.reward_floor).float()
     step = torch.arange(budget, device=earned.device).expand(len(earned), -1)
     values = critic(step, budget)
-    advantage = advantages(earned, values, config.gamma, config.gae_lambda)
+    gained = advantages(earned, values, config.gamma, config.gae_lambda)
+    advantage = against_group(gained, config.group)
     most = max(part.shape[1] for part in features)
     batch = Batch(
         torch.stack([_padded(part, most) for part in features], 1).flatten(0, 1),
@@ -86,7 +87,7 @@ def collect(
         step.flatten(),
         budget,
         advantage.flatten(),
-        (advantage + values).flatten(),
+        (gained + values).flatten(),
     )
     return batch, episodes
 

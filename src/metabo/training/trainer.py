@@ -120,9 +120,10 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"].fill_(rate)
         budget = self._budget(number)
-        drawn = self.family.sample(
-            config.episodes, generator(config.seed, f"training tasks/{number}")
-        )
+        source = generator(config.seed, f"training tasks/{number}")
+        drawn = self.family.sample(config.episodes // config.group, source)
+        if config.group > 1:
+            drawn = drawn.take(torch.arange(config.episodes) // config.group)
         batch, episodes = self.collect(
             drawn.to(config.device),
             _key(_mix(config.seed, number)),

@@ -1,5 +1,7 @@
 """What a table does not say: missing cells, filled from the other cells of the same data set."""
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
@@ -19,17 +21,25 @@ def filled(
     no GP. What lies between the results of a data set is learned from that data set alone, so that
     nothing of a test data set enters another.
     """
-    known = values.isfinite()
-    if bool(known.all()):
+    if bool(values.isfinite().all()):
         return values, None
-    complete, priors = values.clone(), []
-    for row, is_known in zip(complete, known, strict=True):
-        stride = -(-int(is_known.sum()) // _POINTS)
-        x, y = points[is_known][::stride], row[is_known][::stride]
-        prior = fit(x[None], y[None], mean="observed", n_climbs=3, iterations=40)
-        priors.append(prior)
-        row[~is_known] = Ensemble.of(prior, x[None], y[None]).mean(points[~is_known])[0]
-    return complete, _middle(priors)
+    inputs = points.numpy().tobytes()
+    rows = [_filled_row(inputs, row.numpy().tobytes(), points.shape[-1]) for row in values]
+    return torch.stack([row for row, _ in rows]), _middle([prior for _, prior in rows])
+
+
+@lru_cache(maxsize=1024)
+def _filled_row(points: bytes, values: bytes, dim: int) -> tuple[Tensor, Prior]:
+    """One data set, from bytes: families that share it are built again and again."""
+    row = torch.frombuffer(bytearray(values), dtype=torch.float64)
+    x = torch.frombuffer(bytearray(points), dtype=torch.float64).view(-1, dim)
+    known = row.isfinite()
+    stride = -(-int(known.sum()) // _POINTS)
+    seen, y = x[known][::stride], row[known][::stride]
+    prior = fit(seen[None], y[None], mean="observed", n_starts=16, n_climbs=2, iterations=30)
+    if not bool(known.all()):
+        row[~known] = Ensemble.of(prior, seen[None], y[None]).mean(x[~known])[0]
+    return row, prior
 
 
 def _middle(priors: list[Prior]) -> Prior:
