@@ -52,6 +52,7 @@ def ascend(
     unit: Float[Tensor, "*#n P"],
     iterations: int,
     radius: float,
+    tolerance: float | None = None,
 ) -> tuple[Float[Tensor, "*n P"], Float[Tensor, "*n"]]:
     """Climb from each row of `x` to a point never worse; return the points and their values.
 
@@ -65,6 +66,8 @@ def ascend(
         iterations: Evaluations of each row, at least 1.
         radius: Length of the first step and a tenth of the longest later one, in `unit`s (largest
             coordinate).
+        tolerance: Slope per `unit` below which a row has arrived; when all have, the climb ends
+            before its time. None to take all iterations, as a captured graph must.
     """
     end = (upper - lower) / unit
 
@@ -95,7 +98,7 @@ def ascend(
             point = torch.where(success, trial, point)
             gradient = torch.where(success, trial_gradient, gradient)
             value = torch.where(success, trial_value, value)
-            if iteration == iterations - 1:
+            if iteration == iterations - 1 or _is_over(gradient, point, end, tolerance):
                 break
             # A failed step ends at the vertex of the parabola through what was seen.
             factor = (0.5 * slope / (slope - gain)).nan_to_num(_SHRINK[0]).clamp(*_SHRINK)
@@ -104,6 +107,12 @@ def ascend(
             step = torch.where(success, next_step, step * factor)
     # Copies, which outside of inference mode are ordinary tensors.
     return place(point).clone(), value.squeeze(-1).clone()
+
+
+def _is_over(gradient: Tensor, point: Tensor, end: Tensor, tolerance: float | None) -> bool:
+    if tolerance is None:
+        return False
+    return bool(_free(gradient, point, end).abs().amax() <= tolerance)
 
 
 def _direction(inverse: Tensor, gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:

@@ -60,6 +60,37 @@ SLOPES: dict[KernelName, Callable[[Tensor], Tensor]] = {
 """Derivatives of the kernels with respect to r^2."""
 
 
+def rbf_with_slope(r2: Float[Tensor, "*n"]) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
+    """The kernel and its derivative with respect to r^2, for less than both apart."""
+    k = rbf(r2)
+    return k, -0.5 * k
+
+
+def matern52_with_slope(
+    r2: Float[Tensor, "*n"],
+) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
+    """Likewise."""
+    a = math.sqrt(5) * _root(r2)
+    decay, linear = (-a).exp(), 1 + a
+    return (linear + a.square() / 3) * decay, (-5 / 6) * linear * decay
+
+
+def matern32_with_slope(
+    r2: Float[Tensor, "*n"],
+) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
+    """Likewise."""
+    a = math.sqrt(3) * _root(r2)
+    decay = (-a).exp()
+    return (1 + a) * decay, -1.5 * decay
+
+
+WITH_SLOPES: dict[KernelName, Callable[[Tensor], tuple[Tensor, Tensor]]] = {
+    "rbf": rbf_with_slope,
+    "matern52": matern52_with_slope,
+    "matern32": matern32_with_slope,
+}
+
+
 def correlation(
     kernel: KernelName,
     a: Float[Tensor, "*E P D"],
