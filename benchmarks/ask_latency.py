@@ -4,7 +4,7 @@ Prints one JSON line per case: median and 99th percentile of the seconds of one 
 a history of its own, with and without fitting of hyperparameters: ours with a network of the
 paper's size (its weights do not matter here) and with EI, BoTorch's LogEI with
 `optimize_acqf(num_restarts=10, raw_samples=512)` on a `SingleTaskGP`, and Optuna's `GPSampler`,
-which always fits. Without fitting, each has hyperparameters that it fitted before the clock starts.
+which always fits. Without fitting, each has hyperparameters fitted before the clock starts.
 
     python benchmarks/ask_latency.py [--smoke] [--repeats 100]
 """

@@ -98,26 +98,22 @@ def ascend(
             point = torch.where(success, trial, point)
             gradient = torch.where(success, trial_gradient, gradient)
             value = torch.where(success, trial_value, value)
-            if iteration == iterations - 1 or _is_over(gradient, point, end, tolerance):
+            if iteration == iterations - 1:
+                break
+            free = _free(gradient, point, end)
+            if tolerance is not None and bool(free.abs().amax() <= tolerance):
                 break
             # A failed step ends at the vertex of the parabola through what was seen.
             factor = (0.5 * slope / (slope - gain)).nan_to_num(_SHRINK[0]).clamp(*_SHRINK)
-            next_step = _direction(inverse, gradient, point, end)
+            next_step = _direction(inverse, free, point, end)
             next_step = next_step * (10 * radius / _largest(next_step)).clamp_max(1.0)
             step = torch.where(success, next_step, step * factor)
     # Copies, which outside of inference mode are ordinary tensors.
     return place(point).clone(), value.squeeze(-1).clone()
 
 
-def _is_over(gradient: Tensor, point: Tensor, end: Tensor, tolerance: float | None) -> bool:
-    if tolerance is None:
-        return False
-    return bool(_free(gradient, point, end).abs().amax() <= tolerance)
-
-
-def _direction(inverse: Tensor, gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
+def _direction(inverse: Tensor, free_gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
     """The quasi-Newton step in the coordinates that the box leaves free."""
-    free_gradient = _free(gradient, point, end)
     step = (inverse * free_gradient.unsqueeze(-2)).sum(-1).masked_fill(free_gradient == 0, 0.0)
     # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
     # gradient, given the step's length, does.

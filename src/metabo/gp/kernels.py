@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 from metabo.shapes import Float
@@ -70,16 +71,17 @@ def matern52_with_slope(
     r2: Float[Tensor, "*n"],
 ) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
     """Likewise."""
-    a = math.sqrt(5) * _root(r2)
-    decay, linear = (-a).exp(), 1 + a
-    return (linear + a.square() / 3) * decay, (-5 / 6) * linear * decay
+    a = (5 * r2).sqrt()
+    decay = (-a).exp()
+    linear = (1 + a) * decay
+    return torch.addcmul(linear, r2, decay, value=5 / 3), (-5 / 6) * linear
 
 
 def matern32_with_slope(
     r2: Float[Tensor, "*n"],
 ) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
     """Likewise."""
-    a = math.sqrt(3) * _root(r2)
+    a = (3 * r2).sqrt()
     decay = (-a).exp()
     return (1 + a) * decay, -1.5 * decay
 

@@ -53,33 +53,38 @@ class Likelihood:
 
         `theta` holds the logarithms of D lengthscales, signal variance and noise variance.
         """
-        numbers = theta.exp()
-        scales, signal, noise = numbers.split([self.x.shape[-1], 1, 1], -1)
-        precision = scales.square().reciprocal()  # E S D
+        dim, t = self.x.shape[-1], self.z.shape[-1]
+        precision = (-2 * theta[..., :dim]).exp()  # E S D
+        signal, noise = theta[..., dim:].exp().split(1, -1)  # E S 1
+        floor = SIGNAL_FLOOR * signal
+        diagonal = torch.maximum(noise + self.jitter, floor)
         r2 = precision @ self._squares  # E S tt
         correlations, slopes = WITH_SLOPES[self.kernel](r2)
-        signals = signal * correlations  # E S tt
-        floor = SIGNAL_FLOOR * signal
-        diagonal = torch.maximum(noise + self.jitter, floor)  # E S 1
-        t = self.z.shape[-1]
-        covariance = signals.unflatten(-1, (t, t)) + torch.diag_embed(diagonal.expand(-1, -1, t))
+        covariance = (signal * correlations).unflatten(-1, (t, t))
+        covariance.diagonal(dim1=-2, dim2=-1).add_(diagonal)
         factor, info = torch.linalg.cholesky_ex(covariance)
         column = self.z[:, None, :, None].expand(-1, theta.shape[1], -1, -1)
         white = torch.linalg.solve_triangular(factor, column, upper=False)
         weights = torch.linalg.solve_triangular(factor.mT, white, upper=True)  # E S t 1
+        quadratic = white.square().sum((-2, -1))
         log_determinant = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        constant = t * math.log(2 * math.pi)
-        value = -0.5 * (white.square().sum((-2, -1)) + log_determinant + constant)
+        value = -0.5 * (quadratic + log_determinant + t * math.log(2 * math.pi))
         value = value.masked_fill((info > 0) | value.isnan(), -torch.inf)
 
-        change = 0.5 * (weights * weights.mT - torch.cholesky_inverse(factor))  # E S t t
-        flat = change.flatten(-2)
-        d_scales = -2 * signal * precision * ((flat * slopes) @ self._squares.mT)
+        change = weights * weights.mT - torch.cholesky_inverse(factor)  # E S t t
+        d_precision = (change.flatten(-2) * slopes) @ self._squares.mT
         trace = change.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
-        is_floor = diagonal == floor
-        d_signal = (flat * signals).sum(-1, keepdim=True) + trace * floor * is_floor
-        d_noise = trace * noise * ~is_floor
-        return value, torch.cat([d_scales, d_signal, d_noise], -1)
+        # tr(change A) is known, and A without its diagonal is the signal's part.
+        d_signal = 0.5 * (quadratic.unsqueeze(-1) - t - trace * diagonal)
+        d_diagonal, is_floor = 0.5 * trace, diagonal == floor
+        return value, torch.cat(
+            [
+                -signal * precision * d_precision,
+                torch.where(is_floor, d_signal + d_diagonal * floor, d_signal),
+                torch.where(is_floor, 0.0, d_diagonal * noise),
+            ],
+            -1,
+        )
 
     @cached_property
     def _squares(self) -> Float[Tensor, "E D tt"]:
