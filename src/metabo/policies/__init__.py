@@ -29,10 +29,10 @@ MAX_LISTED = 4096
 
 def searcher(name: SearchName, domain: Domain) -> Searcher:
     """The searcher of this name for a domain; a finite domain is always enumerated."""
-    if isinstance(domain, Finite):
-        return Enumerate(domain)
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
+    if isinstance(domain, Finite):
+        return Enumerate(domain)
     if name == "gradient":
         return GradientRefine.sized(domain.dim)
     return HierarchicalGrid.paper(domain.dim, "lattice" if name == "grid" else "sobol")
