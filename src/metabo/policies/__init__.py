@@ -36,10 +36,10 @@ def searcher(name: SearchName, domain: Domain, *, repeats: bool = True) -> Searc
         domain: Where to search.
         repeats: Whether points of a finite domain may be queried again.
     """
-    if isinstance(domain, Finite):
-        return Enumerate(domain, repeats)
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
+    if isinstance(domain, Finite):
+        return Enumerate(domain, repeats)
     if name == "gradient":
         return GradientRefine.sized(domain.dim)
     return HierarchicalGrid.paper(domain.dim, "lattice" if name == "grid" else "sobol")
