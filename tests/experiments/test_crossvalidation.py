@@ -87,9 +87,11 @@ def test_what_is_finished_is_not_done_again(folder, done):
     assert all(torch.equal(first.regret[m], again.regret[m]) for m in FEW)
 
 
-def test_the_best_stop_is_not_a_lucky_one():
+def test_training_is_cut_short_only_where_going_on_is_clearly_worse():
     lucky = [(10, 0.0), (20, 9.0), (30, 0.0), (40, 4.0), (50, 5.0), (60, 4.0)]
     assert _best(lucky) == 60
+    worse = [(10, 0.0), (20, 5.0), (30, 5.2), (40, 5.1), (50, 2.0), (60, 1.0), (70, 0.0)]
+    assert _best(worse) in (30, 40)
     assert _best([(10, 1.0), (20, 1.0), (30, 1.0)]) == 30
 
 

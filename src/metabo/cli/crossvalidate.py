@@ -22,6 +22,10 @@ def crossvalidate_(
     methods: Annotated[
         str, typer.Option(help="Methods to compare, separated by commas.")
     ] = ",".join(METHODS),
+    validate: Annotated[
+        int,
+        typer.Option(help="Data sets kept in each fold to tell when to stop; 0: never before."),
+    ] = 5,
     seed: Annotated[int, typer.Option(help="Of folds, trainings and runs.")] = 0,
     jobs: Annotated[int, typer.Option(help="Trainings at a time, each on one core.")] = 2,
     out: Annotated[
@@ -37,8 +41,9 @@ def crossvalidate_(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / f"crossvalidate-{family_.replace(':', '-').replace('/', '-')}"
     require_writable(folder, ("crossvalidation.json", "crossvalidation.png"))
-    changes = read_settings(settings or [])
-    outcome = with_bars(family_, folder, folds, names, seed=seed, jobs=jobs, changes=changes)
+    changes: dict[str, object] = {"validate": validate, "jobs": jobs, "seed": seed}
+    changes |= read_settings(settings or [])
+    outcome = with_bars(family_, folder, folds, names, changes)
     show(outcome, folder)
 
 
@@ -47,9 +52,6 @@ def with_bars(
     folder: Path,
     folds: int,
     methods: list[str],
-    *,
-    seed: int,
-    jobs: int,
     changes: dict[str, object],
 ) -> CrossValidation:
     """Cross-validate under progress bars."""
@@ -67,8 +69,6 @@ def with_bars(
             out=folder,
             folds=folds,
             methods=methods,
-            seed=seed,
-            jobs=jobs,
             on_progress=on_progress,
             **changes,  # type: ignore[arg-type]
         )

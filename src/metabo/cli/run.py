@@ -37,7 +37,10 @@ def init_(
     budget: Annotated[
         int | None, typer.Option(help="Evaluations in all.", show_default="the artifact's")
     ] = None,
-    direction: Annotated[str, typer.Option(help="minimize or maximize.")] = "minimize",
+    direction: Annotated[
+        str | None,
+        typer.Option(help="minimize or maximize.", show_default="the table's, or minimize"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
     prior: Annotated[
         str | None,
@@ -54,7 +57,7 @@ def init_(
         None if space is None else _read_space(space),
         budget=budget,
         af=artifact or af or "ei",
-        direction=cast(Direction, direction),
+        direction=cast(Direction | None, direction),
         seed=seed,
         prior=cast(PriorName | None, prior),
         search=cast(SearchName, search),

@@ -57,9 +57,7 @@ def train_(
     changes |= {name: value for name, value in given.items() if value is not None}
     changes |= read_settings(settings or [])
     if folds is not None:
-        outcome = with_bars(
-            family_, folder / "folds", folds, list(METHODS), seed=seed, jobs=2, changes=changes
-        )
+        outcome = with_bars(family_, folder / "folds", folds, list(METHODS), changes)
         show(outcome, folder / "folds")
         changes["stop_at"] = outcome.stop
     board = TensorBoard(folder / "tensorboard") if tensorboard else None

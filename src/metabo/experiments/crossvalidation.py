@@ -3,8 +3,8 @@
 The source data sets are dealt to K folds. For each fold an AF is learned from the others and tried
 on the fold, beside methods that learn nothing and methods that need no model. When to stop is
 decided inside: a first run keeps a few of the other folds' data sets for validation, the second
-learns from all of them and stops where the first did best. What the first runs tell together is
-when to stop on all sources.
+learns from all of them and stops where going on made the first clearly worse. What the first runs
+tell together is when to stop on all sources.
 """
 
 import json
@@ -81,7 +81,8 @@ def cross_validate(
         out: Folder for the runs and the outcome, `crossvalidation.json`.
         folds: How many; as many as there are data sets leaves out one at a time.
         methods: To try on each fold.
-        validate: Data sets that the first run of a fold keeps for validation.
+        validate: Data sets that the first run of a fold keeps for validation; with 0 there is no
+            first run, and all follow the whole schedule.
         repeats: Runs of each method with other random numbers, which are averaged.
         jobs: Training runs at a time, each on one core.
         seed: Of the folds, the trainings and the runs.
@@ -101,15 +102,14 @@ def cross_validate(
         family_of(name)
     settings = {"seed": seed, **changes}
     run = _Runs(out, jobs, on_progress)
-    run.train({f"probe-{k}": (name, settings) for k, name in enumerate(probes)})
-    curves = [_scores(out / f"probe-{k}" / "log.jsonl") for k in range(folds)]
-    stops = tuple(_best(curve) for curve in curves)
-    run.train(
-        {
-            f"fold-{k}": (name, settings | {"stop_at": stop})
-            for k, (name, stop) in enumerate(zip(names, stops, strict=True))
-        }
-    )
+    ends: list[dict[str, object]] = [{} for _ in names]
+    curves = []
+    if validate:
+        run.train({f"probe-{k}": (name, settings) for k, name in enumerate(probes)})
+        curves = [_scores(out / f"probe-{k}" / "log.jsonl") for k in range(folds)]
+        ends = [{"stop_at": _best(curve)} for curve in curves]
+    run.train({f"fold-{k}": (name, settings | ends[k]) for k, name in enumerate(names)})
+    stops = tuple(_scores(out / f"fold-{k}" / "log.jsonl")[-1][0] for k in range(folds))
     datasets: list[str] = []
     parts: dict[str, list[Tensor]] = {method: [] for method in methods}
     for k, name in enumerate(names):
@@ -127,7 +127,7 @@ def cross_validate(
         tuple(datasets),
         {method: torch.cat(regrets, 1) for method, regrets in parts.items()},
         stops,
-        _best([(i, s) for i, s in _mean_curve(curves)]),
+        _best(_mean_curve(curves)) if curves else max(stops),
     )
     write_all(out, {"crossvalidation.json": save_json(outcome.record())})
     return outcome
@@ -203,16 +203,17 @@ def _mean_curve(curves: Sequence[list[tuple[int, float]]]) -> list[tuple[int, fl
 
 
 def _best(curve: list[tuple[int, float]]) -> int:
-    """Where the curve, smoothed over three validations, is highest; the last of equals.
+    """The last iteration at which the curve is as high as anywhere, but for its own noise.
 
-    A few data sets make a noisy score, and its highest value alone is luck.
+    A few data sets make a noisy score, and its highest value is luck. So training is cut short
+    only where going on made things clearly worse: by more than validations scatter around the mean
+    of themselves and their neighbours.
     """
-    scores = [score for _, score in curve]
-    smooth = [
-        sum(scores[max(0, i - 1) : i + 2]) / len(scores[max(0, i - 1) : i + 2])
-        for i in range(len(scores))
-    ]
-    return max(zip(smooth, (iteration for iteration, _ in curve), strict=True))[1]
+    scores = torch.tensor([score for _, score in curve], dtype=torch.float64)
+    windows = [scores[max(0, i - 1) : i + 2] for i in range(len(scores))]
+    smooth = torch.stack([window.mean() for window in windows])
+    noise = (scores - smooth).square().mean().sqrt()
+    return max(at for (at, _), s in zip(curve, smooth, strict=True) if s >= smooth.max() - noise)
 
 
 def _tests(name: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import torch
 from torch import Tensor
@@ -48,7 +48,7 @@ class Optimizer:
         *,
         budget: int | None = None,
         af: AF = "ei",
-        direction: Direction = "minimize",
+        direction: Direction | None = None,
         seed: int = 0,
         prior: Prior | PriorName | None = None,
         search: SearchName = "gradient",
@@ -61,7 +61,8 @@ class Optimizer:
             budget: Evaluations in all, which a learned AF plans with; None for the artifact's.
             af: A classical method (`ei`, `logei`, `pi`, `ucb:beta=9`, `random`), an artifact by
                 name or file, or an acquisition function or policy itself.
-            direction: `minimize` or `maximize`.
+            direction: `minimize` or `maximize`; if None, that of the table which the artifact was
+                trained on, and else `minimize`.
             seed: Of the random numbers, which are a function of it and of the step.
             prior: Of the GP: the `artifact`'s, `fitted` to the history, or a `Prior`. None for
                 the artifact's where there is one, else `fitted`. A fitted prior sees
@@ -77,6 +78,8 @@ class Optimizer:
         budget = made.artifact.budget if budget is None and made.artifact else budget
         _require_whole("budget", budget, 1, MAX_BUDGET)
         _require_whole("seed", seed, -(2**63), 2**63)
+        known = None if made.artifact is None else made.artifact.card.get("direction")
+        direction = cast(Direction, direction or known or "minimize")
         if direction not in get_args(Direction):
             raise unknown("direction", str(direction), get_args(Direction))
         assert budget is not None

@@ -52,7 +52,7 @@ def training_card(
                 name: _median(policy, setting, config, budget) for name, policy in policies.items()
             },
         },
-        **({"data": setting.fingerprint()} if isinstance(setting, TabularFamily) else {}),
+        **(_table(setting) if isinstance(setting, TabularFamily) else {}),
         "commit": commit(),
     }
 
@@ -61,6 +61,10 @@ def _median(policy: Policy, setting: TaskFamily, config: TrainConfig, budget: in
     tasks = validation_tasks(setting, config)
     regret = rollout(policy, tasks, setting, seed=config.seed, budget=budget).regret
     return [float(f"{v:.3g}") for v in quantiles(regret, [0.5])[0].tolist()]
+
+
+def _table(family: TabularFamily) -> dict[str, object]:
+    return {"data": family.fingerprint(), "direction": family.table.direction}
 
 
 def _domain(domain: Domain) -> dict[str, object]:

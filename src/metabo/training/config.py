@@ -221,11 +221,11 @@ PRESETS: dict[str, dict[str, object]] = {
         "features": tuple(name for name in DEFAULT_FEATURES if name != "novelty"),
         "hidden": (32, 32),
         "episodes": 40,
-        "iterations": 150,
+        "iterations": 300,
         "minibatches": 6,
         "learning_rate": 1e-3,
         "reward": "linear",
-        "validate_every": 10,
+        "entropy_coefficient": 0.003,
     },
     "fast": _DEFAULT
     | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},
