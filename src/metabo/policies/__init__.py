@@ -10,6 +10,7 @@ from metabo.policies.candidates import Candidates
 from metabo.policies.classical import CLASSICAL, classical, from_midpoint
 from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
+from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
 from metabo.policies.projected import Projected, Unseen
 from metabo.policies.scatter import Scatter
@@ -27,12 +28,18 @@ MAX_LISTED = 4096
 """Points of a space up to which all of them are scored."""
 
 
-def searcher(name: SearchName, domain: Domain) -> Searcher:
-    """The searcher of this name for a domain; a finite domain is always enumerated."""
+def searcher(name: SearchName, domain: Domain, *, repeats: bool = True) -> Searcher:
+    """The searcher of this name for a domain; a finite domain is always enumerated.
+
+    Args:
+        name: `gradient`, `grid` or `sobol`.
+        domain: Where to search.
+        repeats: Whether points of a finite domain may be queried again.
+    """
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
     if isinstance(domain, Finite):
-        return Enumerate(domain)
+        return Enumerate(domain, repeats)
     if name == "gradient":
         return GradientRefine.sized(domain.dim)
     return HierarchicalGrid.paper(domain.dim, "lattice" if name == "grid" else "sobol")
@@ -59,6 +66,7 @@ __all__ = [
     "Candidates",
     "Enumerate",
     "EpsilonGreedy",
+    "FollowList",
     "GradientRefine",
     "HierarchicalGrid",
     "Maximize",
@@ -72,8 +80,10 @@ __all__ = [
     "Searcher",
     "StartAt",
     "Unseen",
+    "by_mean_rank",
     "classical",
     "from_midpoint",
+    "greedy_portfolio",
     "in_space",
     "searcher",
 ]
