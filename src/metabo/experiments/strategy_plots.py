@@ -81,13 +81,13 @@ def draw_curves_over_x(explanation: Explanation, episodes: Sequence[Episode], pa
 
 def _panels(n_rows: int, n_columns: int) -> tuple[Figure, list[list[tuple[Axes, Axes]]]]:
     """Pairs of axes that touch, one pair per step and column, placed in inches."""
-    width, height = max(7.2, 2.3 * n_columns + 0.9), 1.85 * n_rows + 1.7
+    width, height = max(7.2, 2.3 * n_columns + 1.0), 1.85 * n_rows + 1.7
     figure = Figure(figsize=(width, height))
     grid = figure.add_gridspec(
         3 * n_rows - 1,
         n_columns,
         height_ratios=([2, 1, 0.22] * n_rows)[:-1],
-        left=0.72 / width,
+        left=0.86 / width,
         right=1 - 0.12 / width,
         top=1 - 0.62 / height,
         bottom=1.02 / height,
