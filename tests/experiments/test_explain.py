@@ -35,6 +35,13 @@ def episodes(name):
     return tasks, rollout(policy, tasks, family, seed=0, budget=BUDGET)
 
 
+def steps_and_states(episode, family):
+    """The steps of an episode, each with the state that its queries and values lead to."""
+    x = torch.stack([step.query for step in episode.steps])
+    y = torch.tensor([step.value for step in episode.steps], dtype=torch.float64)
+    return episode.steps, [one.state for one in replay(family.prior, x, y, budget=BUDGET)]
+
+
 def test_the_steps_are_those_of_the_rollout(explanation, episodes):
     _, done = episodes
     for e, episode in enumerate(explanation.episodes):
@@ -50,9 +57,7 @@ def test_the_steps_are_those_of_the_rollout(explanation, episodes):
 def test_the_policy_asked_again_in_a_replayed_state_gives_the_query(name, explanation):
     family = metabo.family(name)
     policy = Maximize(load(name), searcher("gradient", family.domain))
-    last = explanation.episodes[0].steps[-1]
-    states = replay(family.prior, last.seen_x, last.seen_y, budget=BUDGET)
-    for step, state in zip(explanation.episodes[0].steps, states, strict=True):
+    for step, state in zip(*steps_and_states(explanation.episodes[0], family), strict=True):
         noise = Noise.at(0, episodes=torch.tensor([0]), step=step.number - 1).stream("policy")
         torch.testing.assert_close(policy.propose(state, noise).x[0], step.query)
 
@@ -67,9 +72,7 @@ def test_the_truth_is_the_task(explanation, episodes):
 
 def test_beliefs_and_scores_are_those_of_the_state(name, explanation):
     family, af = metabo.family(name), load(name)
-    last = explanation.episodes[1].steps[-1]
-    states = replay(family.prior, last.seen_x, last.seen_y, budget=BUDGET)
-    for step, state in zip(explanation.episodes[1].steps, states, strict=True):
+    for step, state in zip(*steps_and_states(explanation.episodes[1], family), strict=True):
         for view in step.views:
             belief = state.belief(view.x[None])
             torch.testing.assert_close(view.mean, belief.mean[0])
@@ -105,8 +108,8 @@ def test_at_the_first_step_ei_has_no_preference(explanation):
 
 def test_the_rank_counts_the_points_that_ei_would_rather_have(name, explanation):
     family = metabo.family(name)
-    step = explanation.episodes[0].steps[-1]
-    state = replay(family.prior, step.seen_x, step.seen_y, budget=BUDGET)[-1]
+    steps, states = steps_and_states(explanation.episodes[0], family)
+    step, state = steps[-1], states[-1]
     found = searcher("gradient", family.domain).candidates(state, metabo.acquisition.LogEI())
     better = [score for score in found.score[0].tolist() if score > step.log_ei + 1e-9]
     assert step.ei_rank == 1 + len(better)
@@ -117,8 +120,7 @@ def test_a_plane_changes_the_mean_and_the_deviation_of_a_belief_and_nothing_else
     name, explanation
 ):
     family, af = metabo.family(name), load(name)
-    last = explanation.episodes[0].steps[-1]
-    state = replay(family.prior, last.seen_x, last.seen_y, budget=BUDGET)[-1]
+    state = steps_and_states(explanation.episodes[0], family)[1][-1]
     plane = explanation.planes[-1]
     assert plane.number == BUDGET
     real = state.belief(plane.at[None, None])

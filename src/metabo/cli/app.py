@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from metabo.cli.evaluate import evaluate_
+from metabo.cli.explain import explain_
 from metabo.cli.listing import list_
 from metabo.cli.report import report_
 from metabo.cli.train import train_
@@ -22,6 +23,7 @@ app.command("list")(list_)
 app.command("train")(train_)
 app.command("evaluate")(evaluate_)
 app.command("report")(report_)
+app.command("explain")(explain_)
 
 
 def main() -> None:

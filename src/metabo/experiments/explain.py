@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -11,12 +12,11 @@ from metabo.domain import require_dim, require_inside
 from metabo.errors import OptionError, ShapeError
 from metabo.experiments.evaluate import read_tasks
 from metabo.experiments.plane import Plane, planes
-from metabo.experiments.trace import Step, Truth, replay, trace
+from metabo.experiments.trace import Decision, Step, Truth, replay, trace
 from metabo.loop import rollout
 from metabo.policies import Maximize, SearchName, searcher
 from metabo.pretrained import TrainedAF, load
 from metabo.seeding import generator
-from metabo.state import BOState
 from metabo.tasks import TaskFamily, Tasks
 from metabo.tasks import family as family_of
 
@@ -58,7 +58,7 @@ def explain(
     seed: int = 0,
     budget: int | None = None,
     task_file: str | Path | None = None,
-    steps: Sequence[int] | None = None,
+    steps: Sequence[int] | Literal["all"] | None = None,
     at: Sequence[Sequence[float]] | None = None,
     search: SearchName = "gradient",
 ) -> Explanation:
@@ -72,7 +72,8 @@ def explain(
         budget: Evaluations per episode; what the AF was trained for, or on another family that
             family's own, if None.
         task_file: A JSON list with the parameters of each task, instead of drawn tasks.
-        steps: Which steps to look at, numbered from 1; the first four and the last if None.
+        steps: Which steps to look at, numbered from 1, or `all`; the first four and the last if
+            None.
         at: Places for which to draw the mean-deviation plane; if None the cube's midpoint and the
             best point of the first episode.
         search: How the AF is maximized.
@@ -98,14 +99,14 @@ def explain(
             f"{kind} {number + 1}",
             trace(
                 af,
-                states,
+                decisions,
                 domain=setting.domain,
                 search=found,
                 steps=chosen,
                 truth=_alone(drawn, number),
             ),
         )
-        for number, states in enumerate(runs)
+        for number, decisions in enumerate(runs)
     )
     return Explanation(
         artifact=str(artifact),
@@ -117,10 +118,12 @@ def explain(
     )
 
 
-def chosen_steps(steps: Sequence[int] | None, n_done: int) -> list[int]:
+def chosen_steps(steps: Sequence[int] | Literal["all"] | None, n_done: int) -> list[int]:
     """The steps to look at, checked: the first four and the last if None."""
     if steps is None:
         return sorted({*range(1, min(4, n_done) + 1), n_done})
+    if steps == "all":
+        return list(range(1, n_done + 1))
     if not steps or not all(isinstance(t, int) and 1 <= t <= n_done for t in steps):
         raise OptionError(
             f"`steps` must be whole numbers in 1..{n_done} (the evaluations of the run), at least "
@@ -136,10 +139,11 @@ def spread(steps: Sequence[int], most: int = 6) -> list[int]:
     return [steps[round(k * (len(steps) - 1) / (most - 1))] for k in range(most)]
 
 
-def usual_places(states: Sequence[BOState]) -> list[Tensor]:
+def usual_places(decisions: Sequence[Decision]) -> list[Tensor]:
     """The cube's midpoint, and where the run found its best value."""
-    history = states[-1].history
-    best = history.x[0, history.y[0].argmax()]
+    last = decisions[-1]
+    x, y = last.state.gp.x[0], last.state.gp.y[0]
+    best = x[y.argmax()] if len(y) and not last.value > float(y.max()) else last.query
     return [torch.full_like(best, 0.5), best]
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction, LogEI, NeuralAF
+from metabo.experiments.trace import Decision
 from metabo.shapes import Float
 from metabo.state import Belief, BOState
 
@@ -47,7 +48,7 @@ def looks_at_places(af: AcquisitionFunction) -> bool:
 
 def planes(
     af: AcquisitionFunction,
-    states: Sequence[BOState],
+    decisions: Sequence[Decision],
     *,
     steps: Iterable[int],
     at: Sequence[Float[Tensor, " D"]],
@@ -57,20 +58,19 @@ def planes(
 
     Args:
         af: Whose scores are asked for.
-        states: The run as `trace.replay` gives it.
+        decisions: The run, such as `trace.replay` gives it.
         steps: Numbers in 1..t.
         at: The places; one of them is enough for an AF that does not look at them.
         n: Points along each side.
     """
-    steps = list(steps)
-    after = states[-1].history
-    queries = {t: states[t - 1].belief(after.x[:, t - 1, None]) for t in steps}
-    mean, std = _axes([states[t - 1] for t in steps], list(queries.values()), n)
+    chosen = {t: decisions[t - 1] for t in steps}
+    queries = {t: made.state.belief(made.query[None, None]) for t, made in chosen.items()}
+    mean, std = _axes([made.state for made in chosen.values()], list(queries.values()), n)
     places = [*at] if looks_at_places(af) else [None]
     return tuple(
-        _plane(af, states[t - 1], t, place, mean, std, queries[t])
+        _plane(af, made.state, t, place, mean, std, queries[t])
         for place in places
-        for t in steps
+        for t, made in chosen.items()
     )
 
 

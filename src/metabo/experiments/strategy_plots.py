@@ -118,7 +118,7 @@ def _limits(steps: Sequence[Step]) -> tuple[float, float]:
     numbers = np.concatenate(
         [part.numpy() for part in parts] + [np.append(s.seen_y.numpy(), s.value) for s in steps]
     )
-    low, high = float(numbers.min()), float(numbers.max())
+    low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
     margin = 0.12 * (high - low) or 1.0
     return low - margin, high + margin
 

@@ -3,7 +3,7 @@
 A step is numbered by the evaluation it decides, from 1: step t has seen t - 1 observations.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +15,7 @@ from metabo.gp import Prior
 from metabo.policies import Searcher
 from metabo.policies.candidates import evaluate
 from metabo.shapes import Float
+from metabo.space import Choice, Space
 from metabo.state import BOState
 
 Truth = Callable[[Float[Tensor, "N D"]], Float[Tensor, " N"]]
@@ -44,6 +45,17 @@ class View:
 
 
 @dataclass(frozen=True)
+class Decision:
+    """A moment of a run: all that was known, then the query and the value it gave."""
+
+    state: BOState
+    """Before the query."""
+    query: Float[Tensor, " D"]
+    value: float
+    """In the scale of the state's values; NaN where there is none."""
+
+
+@dataclass(frozen=True)
 class Step:
     """One decision of a run: what was seen, what was believed, what was queried."""
 
@@ -54,7 +66,8 @@ class Step:
     seen_y: Float[Tensor, " t"]
     query: Float[Tensor, " D"]
     value: float
-    """Observed at the query, after the decision."""
+    """Observed at the query, after the decision; NaN where the evaluation failed, or where the
+    model's scale did not exist yet."""
     mean: float
     std: float
     score: float
@@ -73,62 +86,92 @@ class Step:
 
 def replay(
     prior: Prior, x: Float[Tensor, "t D"], y: Float[Tensor, " t"], *, budget: int
-) -> list[BOState]:
-    """The states of a run, before its first observation to after its last."""
-    states = [BOState.start(prior, episodes=1, budget=budget)]
+) -> list[Decision]:
+    """The decisions of a run with a fixed prior."""
+    state, made = BOState.start(prior, episodes=1, budget=budget), []
     for query, value in zip(x, y, strict=True):
-        states.append(states[-1].observe(query[None], value[None]))
-    return states
+        made.append(Decision(state, query, float(value)))
+        state = state.observe(query[None], value[None])
+    return made
 
 
 def trace(
     af: AcquisitionFunction,
-    states: list[BOState],
+    decisions: Sequence[Decision],
     *,
     domain: Domain,
     search: Searcher,
     steps: Iterable[int],
     truth: Truth | None = None,
+    space: Space | None = None,
 ) -> tuple[Step, ...]:
     """Look at some steps of a run.
 
     Args:
         af: Whose scores are asked for; it need not be the one that made the queries.
-        states: The run as `replay` gives it.
+        decisions: The run, such as `replay` gives it.
         domain: Where it queried.
         search: Finds the points that EI favours, among which the query is ranked.
         steps: Numbers in 1..t.
         truth: The objective, where it is known.
+        space: What the coordinates stand for: points are looked at as they would be evaluated,
+            and slices do not leave the value of a `Choice`. None for the cube itself.
     """
-    after = states[-1].history
-    return tuple(
-        _step(
-            af, states[t - 1], after.x[0, t - 1], float(after.y[0, t - 1]), domain, search, truth
-        )
-        for t in steps
-    )
+    where = _Where(domain, space or Space.cube(domain.dim), truth)
+    return tuple(_step(af, decisions[t - 1], t, where, search) for t in steps)
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Where a run may be looked at."""
+
+    domain: Domain
+    space: Space
+    truth: Truth | None
+
+    def points(self, through: Tensor) -> Iterable[tuple[int | None, int | None, Tensor]]:
+        """The whole domain in one or two dimensions, else a slice along each axis."""
+        dim, axes = self.domain.dim, slice_axes(self.space)
+        if dim <= 2 and len(axes) == dim:
+            if isinstance(self.domain, Box):
+                n = _LINE if dim == 1 else _SQUARE
+                yield None, None if dim == 1 else n, self.space.project(lattice(n, dim))
+            else:
+                points = self.domain.points
+                yield None, None, points.sort(0).values if dim == 1 else points
+            return
+        for axis in axes:
+            points = through.repeat(_SLICE, 1)
+            points[:, axis] = torch.linspace(0, 1, _SLICE, dtype=points.dtype)
+            yield axis, None, self.space.project(points)
+
+
+def slice_axes(space: Space) -> list[int]:
+    """The coordinates that are numbers; those of a `Choice` are not."""
+    axes, first = [], 0
+    for parameter in space.parameters.values():
+        axes += [] if isinstance(parameter, Choice) else [first]
+        first += parameter.n_coordinates
+    return axes
 
 
 def _step(
-    af: AcquisitionFunction,
-    state: BOState,
-    query: Tensor,
-    value: float,
-    domain: Domain,
-    search: Searcher,
-    truth: Truth | None,
+    af: AcquisitionFunction, made: Decision, number: int, where: _Where, search: Searcher
 ) -> Step:
+    state, query = made.state, made.query
     at = evaluate(state, af, query[None, None])
     log_ei = float(LogEI()(at.belief))
     rivals = search.candidates(state, LogEI()).score[0]
     through = query if state.n_observed == 0 else state.gp.x[0, state.gp.y[0].argmax()]
+    # A table knows its values at its own points only, and slices leave them.
+    is_known = isinstance(where.domain, Box) or where.domain.dim <= 2
     return Step(
-        number=state.n_observed + 1,
+        number=number,
         budget=int(state.budget),
         seen_x=state.gp.x[0],
         seen_y=state.gp.y[0],
         query=query,
-        value=value,
+        value=made.value,
         mean=float(at.belief.mean),
         std=float(at.belief.std),
         score=float(at.score),
@@ -136,31 +179,11 @@ def _step(
         # EIs that agree to 1e-9 are ties, as they are to policies.
         ei_rank=1 + int((rivals > log_ei + 1e-9).sum()),
         ei_candidates=len(rivals),
-        views=tuple(_views(af, state, domain, through, truth)),
+        views=tuple(
+            _view(af, state, points, where.truth if is_known else None, axis, per_side)
+            for axis, per_side, points in where.points(through)
+        ),
     )
-
-
-def _views(
-    af: AcquisitionFunction, state: BOState, domain: Domain, through: Tensor, truth: Truth | None
-) -> Iterable[View]:
-    """The whole domain in one or two dimensions, else a slice along each axis."""
-    dim = domain.dim
-    if dim <= 2:
-        if isinstance(domain, Box):
-            per_axis = _LINE if dim == 1 else _SQUARE
-            yield _view(
-                af, state, lattice(per_axis, dim), truth, per_side=None if dim == 1 else per_axis
-            )
-        else:
-            points = domain.points.sort(0).values if dim == 1 else domain.points
-            yield _view(af, state, points, truth)
-        return
-    # A table knows its values at its own points only, and slices leave them.
-    known = truth if isinstance(domain, Box) else None
-    for axis in range(dim):
-        points = through.repeat(_SLICE, 1)
-        points[:, axis] = torch.linspace(0, 1, _SLICE, dtype=points.dtype)
-        yield _view(af, state, points, known, axis=axis)
 
 
 def _view(
@@ -168,9 +191,8 @@ def _view(
     state: BOState,
     points: Tensor,
     truth: Truth | None,
-    *,
-    axis: int | None = None,
-    per_side: int | None = None,
+    axis: int | None,
+    per_side: int | None,
 ) -> View:
     scored = evaluate(state, af, points[None])
     belief = scored.belief
