@@ -28,6 +28,10 @@ class OutputError(MetaBOError, OSError):
     """A result cannot be written where it was asked for."""
 
 
+class BusyError(MetaBOError, OSError):
+    """A file is in use by another process."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> OptionError:
     """The error for a name that is not among the known ones, with the nearest of them."""
     names = sorted(known)
