@@ -303,9 +303,30 @@ def test_explain_takes_places_and_all_steps(metabo, tmp_path):
     assert "Wrote plane.png, episode-1.png in" in out
 
 
+def test_explain_shows_a_run_that_a_journal_keeps(metabo, tmp_path):
+    from metabo import Optimizer
+
+    journal = tmp_path / "run.jsonl"
+    with Optimizer(af="branin", journal=journal) as optimizer:
+        optimizer.tell(optimizer.ask(), 1.25)
+        optimizer.tell_failure({"x1": 0.5, "x2": 0.125})
+    code, out, _ = metabo("explain", "branin", "--run", journal, "--out", tmp_path / "out")
+    assert code == 0
+    assert "branin on run.jsonl, 2 of 30 evaluations" in out
+    first, second = (
+        line.split() for line in out.splitlines() if " of 3" in line and "on" not in line
+    )
+    assert "1.25" in first
+    assert second[1:3] == ["0.5", "0.125"]
+    assert "failed" in second
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {"plane.png", "episode-1.png"}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("branin", "--run", "r.jsonl", "--tasks", 3), "either `--run` or `--tasks`"),
+        (("branin", "--run", "no.jsonl"), "The journal `no.jsonl` cannot be read"),
         (("branim",), "Did you mean `branin`"),
         (("branin", "--steps", "1;2"), "Steps are written like `1-4,10` or `all`, but got `1;2`."),
         (("branin", "--steps", "5-3"), "at least one, but got []"),

@@ -9,6 +9,7 @@ from metabo.gp import Prior
 from metabo.policies import searcher
 
 TABLE = Finite(lattice(4, 2))
+CUBE = metabo.Space.cube(2)
 
 
 def run(dim, n=3, seed=0):
@@ -34,8 +35,8 @@ def test_any_af_can_be_looked_at_and_ei_itself_ranks_first():
     search = searcher("gradient", Box(2))
     best = search.candidates(state, EI())
     query = best.belief.x[0, best.score[0].argmax()]
-    made = [Decision(state, query, 0.0)]
-    (step,) = trace(UCB(), made, domain=Box(2), search=search, steps=[1])
+    made = [Decision(state, query, 0.0, 0.0)]
+    (step,) = trace(UCB(), made, domain=Box(2), search=search, space=CUBE, steps=[1])
     assert step.ei_rank == 1
     assert step.score == pytest.approx(step.mean + 2 * step.std)
 
@@ -80,6 +81,7 @@ def test_a_table_is_looked_at_in_its_own_points():
         states,
         domain=TABLE,
         search=searcher("gradient", TABLE),
+        space=CUBE,
         steps=[1, 2],
         truth=lambda x: values,
     )
@@ -98,6 +100,12 @@ def test_slices_of_a_table_do_not_know_the_truth():
         raise AssertionError("asked for a value that the table does not have")
 
     (step,) = trace(
-        EI(), states, domain=table, search=searcher("gradient", table), steps=[1], truth=never
+        EI(),
+        states,
+        domain=table,
+        search=searcher("gradient", table),
+        space=metabo.Space.cube(3),
+        steps=[1],
+        truth=never,
     )
     assert [view.truth for view in step.views] == [None] * 3

@@ -9,9 +9,10 @@ from rich.text import Text
 
 from metabo.cli.console import console, say
 from metabo.errors import OptionError
-from metabo.experiments import Explanation, explain
+from metabo.experiments import Explanation, explain, explain_run
 from metabo.experiments.display import empty_table
 from metabo.policies import SearchName
+from metabo.space import Value
 from metabo.store import require_writable, write_all
 
 
@@ -19,14 +20,22 @@ def explain_(
     artifact: Annotated[
         str, typer.Argument(metavar="ARTIFACT", help="Name or file of a learned AF.")
     ],
+    run: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN.jsonl", help="Show it on the run in this journal instead."),
+    ] = None,
     family: Annotated[
         str | None, typer.Option(help="Tasks to show it on.", show_default="its own family")
     ] = None,
-    tasks: Annotated[int, typer.Option(help="Test tasks to draw.")] = 3,
+    tasks: Annotated[
+        int | None, typer.Option(help="Test tasks to draw.", show_default="3")
+    ] = None,
     task_file: Annotated[
         Path | None, typer.Option(help="JSON list of task parameters, instead of drawn tasks.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of tasks and episodes.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Of tasks and episodes.", show_default="0")
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(help="Evaluations per task.", show_default="as trained")
     ] = None,
@@ -54,21 +63,37 @@ def explain_(
 
     folder = out or Path("runs") / f"explain-{Path(artifact).stem}"
     require_writable(folder, ("plane.png",))
-    explanation = explain(
-        artifact,
-        family=family,
-        tasks=tasks,
-        seed=seed,
-        budget=budget,
-        task_file=task_file,
-        steps=None if steps is None else _numbers(steps),
-        at=None if at is None else [_place(text) for text in at],
-        search=cast(SearchName, search),
-    )
+    numbers = None if steps is None else _numbers(steps)
+    places = None if at is None else [_place(text) for text in at]
+    if run is None:
+        explanation = explain(
+            artifact,
+            family=family,
+            tasks=3 if tasks is None else tasks,
+            seed=seed or 0,
+            budget=budget,
+            task_file=task_file,
+            steps=numbers,
+            at=places,
+            search=cast(SearchName, search),
+        )
+    else:
+        _require_alone(family=family, tasks=tasks, task_file=task_file, seed=seed, budget=budget)
+        explanation = explain_run(
+            artifact, run, steps=numbers, at=places, search=cast(SearchName, search)
+        )
     drawn = pictures(explanation)
     write_all(folder, drawn)
     _print(explanation)
     say(f"Wrote {', '.join(drawn)} in {folder}")
+
+
+def _require_alone(**options: object) -> None:
+    """A run brings its own tasks, seed and budget."""
+    for name, given in options.items():
+        if given is not None:
+            option = name.replace("_", "-")
+            raise OptionError(f"Give either `--run` or `--{option}`: a run has its own.")
 
 
 def _numbers(text: str) -> list[int] | Literal["all"]:
@@ -99,15 +124,20 @@ def _print(explanation: Explanation) -> None:
         table = empty_table(
             f"{explanation.headline}, {episode.title}",
             "step",
-            *explanation.axes,
+            *explanation.space.parameters,
             "mean",
             "deviation",
             "value",
             "rank under EI",
         )
         for step in episode.steps:
+            query = explanation.space.decode(step.query).values()
+            value = "failed" if step.told is None else _short(step.told)
             rank = f"{step.ei_rank} of {step.ei_candidates}"
-            numbers = [*step.query.tolist(), step.mean, step.std, step.value]
-            cells = [f"{number:.4g}" for number in numbers]
-            table.add_row(str(step.number), *cells, Text(rank))
+            cells = [*map(_short, query), _short(step.mean), _short(step.std), value, rank]
+            table.add_row(str(step.number), *map(Text, cells))
         console.print(table)
+
+
+def _short(value: Value) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -2,6 +2,7 @@
 
 from metabo.experiments.evaluate import Evaluation, MethodResult, evaluate
 from metabo.experiments.explain import Explanation, explain
+from metabo.experiments.explain_run import explain_run
 from metabo.experiments.methods import METHODS, method
 from metabo.experiments.setting import Setting
 
@@ -13,5 +14,6 @@ __all__ = [
     "Setting",
     "evaluate",
     "explain",
+    "explain_run",
     "method",
 ]

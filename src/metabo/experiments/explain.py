@@ -17,6 +17,7 @@ from metabo.loop import rollout
 from metabo.policies import Maximize, SearchName, searcher
 from metabo.pretrained import TrainedAF, load
 from metabo.seeding import generator
+from metabo.space import Choice, Float, Space
 from metabo.tasks import TaskFamily, Tasks
 from metabo.tasks import family as family_of
 
@@ -36,18 +37,30 @@ class Explanation:
     artifact: str
     where: str
     """The family, or the journal, that the runs are of."""
-    axes: tuple[str, ...]
-    """Names of the coordinates."""
-    features: tuple[str, ...]
-    """What the AF looks at."""
+    space: Space
+    """What the coordinates stand for."""
+    values: str
+    """What the model's values are, in words."""
     episodes: tuple[Episode, ...]
     planes: tuple[Plane, ...]
     """Of the first episode."""
 
     @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the coordinates; a `Choice` has one for each of its values."""
+        names: list[str] = []
+        for name, parameter in self.space.parameters.items():
+            if isinstance(parameter, Choice):
+                names += [f"{name}={value}" for value in parameter.values]
+            else:
+                names.append(name)
+        return tuple(names)
+
+    @property
     def headline(self) -> str:
         """Which AF is seen where."""
-        return self.where if self.artifact == self.where else f"{self.artifact} on {self.where}"
+        name = Path(self.artifact).stem
+        return self.where if name == self.where else f"{name} on {self.where}"
 
 
 def explain(
@@ -83,12 +96,12 @@ def explain(
     budget = _budget(af, setting, given=budget, is_own=family is None)
     _require_counts(tasks, budget)
     chosen = chosen_steps(steps, budget)
-    places = None if at is None else [_place(point, setting.domain.dim) for point in at]
+    places = None if at is None else [place(point, setting.domain.dim) for point in at]
     if task_file is None:
         drawn, kind = setting.sample(tasks, generator(seed, "test tasks")), "test task"
     else:
         drawn, kind = read_tasks(setting, Path(task_file)), f"{Path(task_file).name}, task"
-    found = searcher(search, setting.domain)
+    found, space = searcher(search, setting.domain), _cube(setting.domain.dim)
     done = rollout(Maximize(af, found), drawn, setting, seed=seed, budget=budget)
     runs = [
         replay(setting.prior, x, y, budget=budget)
@@ -102,6 +115,7 @@ def explain(
                 decisions,
                 domain=setting.domain,
                 search=found,
+                space=space,
                 steps=chosen,
                 truth=_alone(drawn, number),
             ),
@@ -111,8 +125,8 @@ def explain(
     return Explanation(
         artifact=str(artifact),
         where=family or setting.name,
-        axes=axis_names(setting.domain.dim),
-        features=af.architecture.features,
+        space=space,
+        values="value",
         episodes=episodes,
         planes=planes(af, runs[0], steps=spread(chosen), at=places or usual_places(runs[0])),
     )
@@ -145,11 +159,6 @@ def usual_places(decisions: Sequence[Decision]) -> list[Tensor]:
     x, y = last.state.gp.x[0], last.state.gp.y[0]
     best = x[y.argmax()] if len(y) and not last.value > float(y.max()) else last.query
     return [torch.full_like(best, 0.5), best]
-
-
-def axis_names(dim: int) -> tuple[str, ...]:
-    """x, or x1 to xD."""
-    return ("x",) if dim == 1 else tuple(f"x{number + 1}" for number in range(dim))
 
 
 def require_fit(af: TrainedAF, artifact: str, dim: int, where: str) -> None:
@@ -189,7 +198,12 @@ def _require_counts(tasks: int, budget: int) -> None:
             raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")
 
 
-def _place(point: Sequence[float], dim: int) -> Tensor:
+def _cube(dim: int) -> Space:
+    return Space({"x": Float(0, 1)}) if dim == 1 else Space.cube(dim)
+
+
+def place(point: Sequence[float], dim: int) -> Tensor:
+    """A point of the cube, checked."""
     x = torch.tensor(list(point), dtype=torch.float64)
     require_dim(x, dim)
     require_inside(x)

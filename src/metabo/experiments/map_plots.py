@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from metabo.experiments.explain import Episode, Explanation
 from metabo.experiments.plane import Plane
@@ -54,7 +55,7 @@ def draw_maps(explanation: Explanation, episodes: Sequence[Episode], path: Path)
         axes.set_xlabel(explanation.axes[0])
     n_values = names.index("GP deviation")
     for columns, scale, colours, label in (
-        (grid[:, :n_values], value, _VALUES, "value (darkest: this or less)"),
+        (grid[:, :n_values], value, _VALUES, explanation.values),
         (grid[:, n_values : n_values + 1], std, _STDS, "deviation"),
         (grid[:, n_values + 1 :], Normalize(0, 1), _SCORES, "share of points that score lower"),
     ):
@@ -63,6 +64,7 @@ def draw_maps(explanation: Explanation, episodes: Sequence[Episode], path: Path)
             ax=list(columns.flat),
             location="bottom",
             label=label,
+            extend="min" if scale is value else "neither",
             shrink=0.9,
             aspect=28,
             pad=0.01,
@@ -71,6 +73,7 @@ def draw_maps(explanation: Explanation, episodes: Sequence[Episode], path: Path)
     figure.suptitle(
         f"{explanation.headline}, {episode.title} (unit cube)",
         fontsize=11,
+        wrap=True,
     )
     figure.savefig(path, dpi=110)
 
@@ -99,7 +102,18 @@ def _map(axes: Axes, view: View, data: np.ndarray, scale: Normalize, colours: st
     axes.tick_params(labelsize=8)
     if view.per_side is None:
         x, y = view.x.numpy().T
-        axes.scatter(x, y, c=data, norm=scale, cmap=colours, s=14, marker="s")
+        size = min(160.0, max(6.0, 5000 / len(x)))
+        axes.scatter(
+            x,
+            y,
+            c=data,
+            norm=scale,
+            cmap=colours,
+            s=size,
+            marker="s",
+            edgecolors="#bbbbbb",
+            linewidths=0.4,
+        )
         return
     side = np.linspace(0, 1, view.per_side)
     _bands(axes, side, side, data.reshape(view.per_side, view.per_side).T, scale, colours)
@@ -167,6 +181,7 @@ def draw_planes(explanation: Explanation, path: Path) -> None:
         f"{explanation.headline}, {explanation.episodes[0].title}: EI and the learned AF "
         "over mean and deviation",
         fontsize=11,
+        wrap=True,
     )
     figure.savefig(path, dpi=110)
 
@@ -174,6 +189,7 @@ def draw_planes(explanation: Explanation, path: Path) -> None:
 def _plane(axes: Axes, plane: Plane, scores: np.ndarray) -> None:
     _bands(axes, plane.mean.numpy(), plane.std.numpy(), ranks(scores), Normalize(0, 1), _SCORES)
     axes.set_yscale("log")
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(labelsize=8)
     axes.axvline(plane.best, color="black", linestyle="--", linewidth=1.2, label="incumbent value")
     axes.plot(

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from metabo.experiments.explain import Episode, Explanation
 from metabo.experiments.map_plots import draw_maps, draw_planes, legend
@@ -30,13 +31,14 @@ def pictures(explanation: Explanation) -> dict[str, Callable[[Path], None]]:
     `plane.png` is the mean-deviation plane. The episodes are side by side in `strategy.png` for
     one dimension, and one by one in `episode-K.png` for more.
     """
-    episodes, dim = explanation.episodes, len(explanation.axes)
+    episodes, is_line = explanation.episodes, _is_line(explanation)
     groups = (
         [("strategy", episodes[k : k + _COLUMNS]) for k in range(0, len(episodes), _COLUMNS)]
-        if dim == 1
+        if is_line
         else [(f"episode-{number}", (one,)) for number, one in enumerate(episodes, 1)]
     )
-    draw = draw_maps if dim == 2 else draw_curves_over_x
+    is_map = not is_line and episodes[0].steps[0].views[0].axis is None
+    draw = draw_maps if is_map else draw_curves_over_x
     drawn: dict[str, Callable[[Path], None]] = {"plane.png": partial(draw_planes, explanation)}
     pages = Counter[str]()
     for name, group in groups:
@@ -50,10 +52,9 @@ def pictures(explanation: Explanation) -> dict[str, Callable[[Path], None]]:
 
 def draw_curves_over_x(explanation: Explanation, episodes: Sequence[Episode], path: Path) -> None:
     """GP, truth, AF and EI: a row per step, a column per episode, or per axis of one episode."""
-    n_rows, is_line = len(episodes[0].steps), len(explanation.axes) == 1
-    columns = (
-        [one.title for one in episodes] if is_line else [f"along {a}" for a in explanation.axes]
-    )
+    n_rows, is_line = len(episodes[0].steps), _is_line(explanation)
+    axes = [explanation.axes[view.axis or 0] for view in episodes[0].steps[0].views]
+    columns = [one.title for one in episodes] if is_line else [f"along {name}" for name in axes]
     figure, panels = _panels(n_rows, len(columns))
     limits = _limits([step for one in episodes for step in one.steps])
     for row in range(n_rows):
@@ -63,20 +64,28 @@ def draw_curves_over_x(explanation: Explanation, episodes: Sequence[Episode], pa
             upper, lower = panels[row][column]
             _values(upper, step, view)
             upper.set_ylim(*limits)
+            # The lowest number would touch the highest of the panel below.
+            upper.yaxis.set_major_locator(MaxNLocator(5, prune="lower"))
             _scores(lower, step, view)
             if row == 0:
                 upper.set_title(title, fontsize=10)
             if column == 0:
-                upper.set_ylabel(f"step {step.number} of {step.budget}\nvalue", fontsize=9)
+                upper.set_ylabel(
+                    f"step {step.number} of {step.budget}\n{explanation.values}", fontsize=9
+                )
                 lower.set_ylabel("score,\nscaled", fontsize=8)
             if row == n_rows - 1:
-                name = explanation.axes[0 if is_line else column]
+                name = axes[0 if is_line else column]
                 lower.set_xlabel(f"{name} (unit cube)", fontsize=9)
     legend(figure, "lower center")
     what = "" if is_line else f", {episodes[0].title}"
     kind = "step by step" if is_line else "slices through the incumbent"
-    figure.suptitle(f"{explanation.headline}{what}: GP, truth and scores, {kind}", fontsize=11)
+    figure.suptitle(f"{explanation.headline}{what}: GP and scores, {kind}", fontsize=11, wrap=True)
     figure.savefig(path, dpi=110)
+
+
+def _is_line(explanation: Explanation) -> bool:
+    return len(explanation.axes) == 1
 
 
 def _panels(n_rows: int, n_columns: int) -> tuple[Figure, list[list[tuple[Axes, Axes]]]]:

@@ -53,6 +53,8 @@ class Decision:
     query: Float[Tensor, " D"]
     value: float
     """In the scale of the state's values; NaN where there is none."""
+    told: float | None
+    """As it was given; None where the evaluation failed."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class Step:
     seen_y: Float[Tensor, " t"]
     query: Float[Tensor, " D"]
     value: float
-    """Observed at the query, after the decision; NaN where the evaluation failed, or where the
-    model's scale did not exist yet."""
+    told: float | None
+    """What the query then gave, as in `Decision`."""
     mean: float
     std: float
     score: float
@@ -90,7 +92,7 @@ def replay(
     """The decisions of a run with a fixed prior."""
     state, made = BOState.start(prior, episodes=1, budget=budget), []
     for query, value in zip(x, y, strict=True):
-        made.append(Decision(state, query, float(value)))
+        made.append(Decision(state, query, float(value), float(value)))
         state = state.observe(query[None], value[None])
     return made
 
@@ -101,9 +103,9 @@ def trace(
     *,
     domain: Domain,
     search: Searcher,
+    space: Space,
     steps: Iterable[int],
     truth: Truth | None = None,
-    space: Space | None = None,
 ) -> tuple[Step, ...]:
     """Look at some steps of a run.
 
@@ -112,12 +114,12 @@ def trace(
         decisions: The run, such as `replay` gives it.
         domain: Where it queried.
         search: Finds the points that EI favours, among which the query is ranked.
+        space: What the coordinates stand for: points are looked at as they would be evaluated,
+            and slices do not leave the value of a `Choice`.
         steps: Numbers in 1..t.
         truth: The objective, where it is known.
-        space: What the coordinates stand for: points are looked at as they would be evaluated,
-            and slices do not leave the value of a `Choice`. None for the cube itself.
     """
-    where = _Where(domain, space or Space.cube(domain.dim), truth)
+    where = _Where(domain, space, truth)
     return tuple(_step(af, decisions[t - 1], t, where, search) for t in steps)
 
 
@@ -172,6 +174,7 @@ def _step(
         seen_y=state.gp.y[0],
         query=query,
         value=made.value,
+        told=made.told,
         mean=float(at.belief.mean),
         std=float(at.belief.std),
         score=float(at.score),
