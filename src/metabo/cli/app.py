@@ -10,6 +10,7 @@ from metabo.cli.evaluate import evaluate_
 from metabo.cli.explain import explain_
 from metabo.cli.listing import list_
 from metabo.cli.report import report_
+from metabo.cli.run import ask_, init_, show_, tell_
 from metabo.cli.train import train_
 from metabo.errors import MetaBOError
 
@@ -24,6 +25,10 @@ app.command("train")(train_)
 app.command("evaluate")(evaluate_)
 app.command("report")(report_)
 app.command("explain")(explain_)
+app.command("init")(init_)
+app.command("ask")(ask_)
+app.command("tell")(tell_)
+app.command("show")(show_)
 
 
 def main() -> None:
