@@ -17,8 +17,8 @@ from metabo.loop import rollout
 from metabo.policies import Maximize, SearchName, searcher
 from metabo.pretrained import TrainedAF, load
 from metabo.seeding import generator
-from metabo.space import Choice, Float, Space
-from metabo.tasks import TaskFamily, Tasks
+from metabo.space import Choice, Space
+from metabo.tasks import TaskFamily, Tasks, space_of
 from metabo.tasks import family as family_of
 
 
@@ -101,7 +101,7 @@ def explain(
         drawn, kind = setting.sample(tasks, generator(seed, "test tasks")), "test task"
     else:
         drawn, kind = read_tasks(setting, Path(task_file)), f"{Path(task_file).name}, task"
-    found, space = searcher(search, setting.domain), _cube(setting.domain.dim)
+    found, space = searcher(search, setting.domain), space_of(setting)
     done = rollout(Maximize(af, found), drawn, setting, seed=seed, budget=budget)
     runs = [
         replay(setting.prior, x, y, budget=budget)
@@ -196,10 +196,6 @@ def _require_counts(tasks: int, budget: int) -> None:
     for name, value, most in (("tasks", tasks, 20), ("budget", budget, 10_000)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")
-
-
-def _cube(dim: int) -> Space:
-    return Space({"x": Float(0, 1)}) if dim == 1 else Space.cube(dim)
 
 
 def place(point: Sequence[float], dim: int) -> Tensor:

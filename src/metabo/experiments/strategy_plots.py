@@ -140,26 +140,19 @@ def _values(axes: Axes, step: Step, view: View) -> None:
     axes.plot(x, mean, color=BLUE, linestyle="--", linewidth=1.2, label=_MEAN)
     if view.truth is not None:
         axes.plot(x, view.truth.numpy(), color=BLACK, linewidth=1.1, label=_TRUTH)
-    if view.axis is None:
-        axes.plot(
-            step.seen_x[:, 0].numpy(),
-            step.seen_y.numpy(),
-            "x",
-            color=BLACK,
-            markersize=6,
-            markeredgewidth=1.8,
-            label=_SEEN,
-        )
-    elif (incumbent := step.incumbent) is not None:
-        axes.plot(
-            [float(incumbent[along])],
-            [float(step.seen_y.max())],
-            "x",
-            color=BLACK,
-            markersize=6,
-            markeredgewidth=1.8,
-            label=_SEEN,
-        )
+    # Of all observations the incumbent alone lies on a slice.
+    is_slice = view.axis is not None and len(step.seen_y) > 0
+    which = [int(step.seen_y.argmax())] if is_slice else slice(None)
+    axes.plot(
+        step.seen_x[which, along].numpy(),
+        step.seen_y[which].numpy(),
+        "x",
+        color=BLACK,
+        markersize=6,
+        markeredgewidth=1.8,
+        label=_SEEN,
+        clip_on=False,
+    )
     at = float(step.query[along])
     axes.axvline(at, color=VERMILION, linestyle=":", linewidth=1.4, label=_QUERY)
     axes.plot(
@@ -171,6 +164,7 @@ def _values(axes: Axes, step: Step, view: View) -> None:
         fillstyle="none",
         markeredgewidth=1.5,
         label=_VALUE,
+        clip_on=False,
     )
     axes.set_xlim(0, 1)
     axes.grid(visible=True, alpha=0.25)
@@ -187,7 +181,14 @@ def _scores(axes: Axes, step: Step, view: View) -> None:
         scaled = _scaled(np.append(values, at_query))
         axes.plot(x, scaled[:-1], color=colour, linestyle=dash, linewidth=1.4, label=label)
         if label == _AF:
-            axes.plot([float(step.query[along])], scaled[-1:], "v", color=VERMILION, markersize=5)
+            axes.plot(
+                [float(step.query[along])],
+                scaled[-1:],
+                "v",
+                color=VERMILION,
+                markersize=5,
+                clip_on=False,
+            )
     axes.axvline(float(step.query[along]), color=VERMILION, linestyle=":", linewidth=1.4)
     axes.set_xlim(0, 1)
     axes.set_ylim(-0.08, 1.15)
