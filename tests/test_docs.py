@@ -15,8 +15,10 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
-# A block after a comment `<!-- not run: why -->` is not run.
+# A block after a comment `<!-- not run: why -->` is not run, and a page with a comment
+# `<!-- needs: module -->` only where that extra is installed.
 BLOCK = re.compile(r"(<!-- not run: [^>]+ -->\n)?```python\n(.*?)```", re.DOTALL)
+NEEDS = re.compile(r"<!-- needs: ([\w.]+) -->")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[\w-]+)?\)")
 
 
@@ -25,12 +27,14 @@ def blocks(page):
 
 
 def with_code():
-    return [pytest.param(page, id=page.stem) for page in PAGES if blocks(page)]
+    return [pytest.param(page, id=page.stem) for page in TEXTS if blocks(page)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", with_code())
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, unchecked):
+    for module in NEEDS.findall(page.read_text()):
+        pytest.importorskip(module, reason=f"{page.name} needs {module}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(registry, "FAMILIES", registry.FAMILIES.copy())
     names = {"__name__": "__main__"}
