@@ -145,7 +145,7 @@ def test_the_planes_share_their_axes_and_hold_the_queries(explanation):
 def test_slices_pass_through_the_incumbent_and_through_the_query_before_there_is_one():
     episode = explain("hartmann-3", tasks=1, budget=3).episodes[0]
     for step in episode.steps:
-        through = step.query if step.incumbent is None else step.incumbent
+        through = step.seen_x[step.seen_y.argmax()] if step.number > 1 else step.query
         assert [view.axis for view in step.views] == [0, 1, 2]
         for view in step.views:
             others = [k for k in range(3) if k != view.axis]

@@ -80,11 +80,6 @@ class Step:
     ei_candidates: int
     views: tuple[View, ...]
 
-    @property
-    def incumbent(self) -> Float[Tensor, " D"] | None:
-        """The place of the best observation so far."""
-        return self.seen_x[self.seen_y.argmax()] if len(self.seen_y) else None
-
 
 def replay(
     prior: Prior, x: Float[Tensor, "t D"], y: Float[Tensor, " t"], *, budget: int
