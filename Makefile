@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # The CPU tests spread over two processes of one thread each: faster than one process of two on small tensors.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test unit check bench clean
+.PHONY: demo test unit check bench docs clean
 
 demo: $(READY)  ## Learned and classical acquisition functions on unseen tasks: tables and pictures
 	@for family in branin goldstein-price hartmann-3; do \
@@ -32,6 +32,10 @@ bench: $(READY)  ## Speed and search quality, JSON lines
 	$(BIN)/python benchmarks/episodes.py
 	$(BIN)/python benchmarks/search_quality.py
 
+docs: $(VENV)/.docs  ## The documentation as a website, in runs/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Open runs/site/index.html"
+
 clean:  ## Remove the environment and everything it made
 	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 
@@ -45,3 +49,8 @@ $(READY): requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
+
+# What the website needs is apart, so that tests do not wait for it.
+$(VENV)/.docs: $(READY) requirements-docs.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -r requirements-docs.lock
+	@touch $@

@@ -16,9 +16,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from metabo import shapes
 from metabo.domain import require_inside
 from metabo.errors import DataError, OptionError, ShapeError, unknown
+from metabo.shapes import Float as Axes
 
 Value = float | int | str | bool | None
 
@@ -240,14 +240,14 @@ class Space:
                 raise DataError(f"Parameter `{name}`: {error}") from None
         return cleaned
 
-    def encode(self, values: Mapping[str, object]) -> shapes.Float[Tensor, " D"]:
+    def encode(self, values: Mapping[str, object]) -> Axes[Tensor, " D"]:
         """The point of the cube for a full set of named values."""
         coordinates: list[float] = []
         for name, value in self.clean(values).items():
             coordinates += self.parameters[name].encode(value)
         return torch.tensor(coordinates, dtype=torch.float64)
 
-    def decode(self, x: shapes.Float[Tensor, " D"]) -> dict[str, Value]:
+    def decode(self, x: Axes[Tensor, " D"]) -> dict[str, Value]:
         """The named values at a point of the cube."""
         self._check(x)
         if x.ndim != 1:
@@ -256,13 +256,13 @@ class Space:
         parts = zip(self.parameters.items(), self.split(x), strict=True)
         return {name: parameter.decode(part) for (name, parameter), part in parts}
 
-    def project(self, x: shapes.Float[Tensor, "*n D"]) -> shapes.Float[Tensor, "*n D"]:
+    def project(self, x: Axes[Tensor, "*n D"]) -> Axes[Tensor, "*n D"]:
         """The nearest points that are encodings of values: what would really be evaluated."""
         self._check(x)
         parts = zip(self.parameters.values(), self.split(x), strict=True)
         return torch.cat([parameter.project(part) for parameter, part in parts], -1)
 
-    def split(self, x: shapes.Float[Tensor, "*n D"]) -> tuple[Tensor, ...]:
+    def split(self, x: Axes[Tensor, "*n D"]) -> tuple[Tensor, ...]:
         """The coordinates of each parameter."""
         return x.split([p.n_coordinates for p in self.parameters.values()], -1)
 

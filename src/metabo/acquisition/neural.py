@@ -73,7 +73,7 @@ class Architecture:
 
 
 class NeuralAF(nn.Module):
-    """alpha(x) = MLP[mu(x), sigma(x), x, t, T] (the paper's equation 3), or of other features."""
+    """alpha(x) = MLP[mu(x), sigma(x), x, t, T] (the paper's equation 4), or of other features."""
 
     shift: Tensor
     scale: Tensor

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from metabo.cli.crossvalidate import crossvalidate_
 from metabo.cli.evaluate import evaluate_
+from metabo.cli.explain import explain_
 from metabo.cli.listing import list_
 from metabo.cli.report import report_
 from metabo.cli.run import ask_, init_, show_, tell_
@@ -25,6 +26,7 @@ app.command("train")(train_)
 app.command("evaluate")(evaluate_)
 app.command("crossvalidate")(crossvalidate_)
 app.command("report")(report_)
+app.command("explain")(explain_)
 app.command("init")(init_)
 app.command("ask")(ask_)
 app.command("tell")(tell_)

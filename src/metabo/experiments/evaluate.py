@@ -144,7 +144,7 @@ def evaluate(
     drawn = (
         part.sample(tasks, generator(seed, stream))
         if task_file is None
-        else _read(setting, Path(task_file))
+        else read_tasks(setting, Path(task_file))
     ).to(device)
     results = {}
     for label, policy in policies.items():
@@ -172,7 +172,8 @@ def evaluate(
     )
 
 
-def _read(setting: TaskFamily, path: Path) -> Tasks:
+def read_tasks(setting: TaskFamily, path: Path) -> Tasks:
+    """The tasks of a file; its name is in every complaint."""
     try:
         records = json.loads(path.read_text())
     except OSError as error:

@@ -1,0 +1,95 @@
+"""The documentation: its code runs, its commands exist, its pages and links lead somewhere."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+import metabo
+from metabo.cli import app
+from metabo.tasks import registry
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+# A block after a comment `<!-- not run: why -->` is not run, and a page with a comment
+# `<!-- needs: module -->` only where that extra is installed.
+BLOCK = re.compile(r"(<!-- not run: [^>]+ -->\n)?```python\n(.*?)```", re.DOTALL)
+NEEDS = re.compile(r"<!-- needs: ([\w.]+) -->")
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[\w-]+)?\)")
+
+
+def blocks(page):
+    return [code for skipped, code in BLOCK.findall(page.read_text()) if not skipped]
+
+
+def with_code():
+    return [pytest.param(page, id=page.stem) for page in TEXTS if blocks(page)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", with_code())
+def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, unchecked):
+    for module in NEEDS.findall(page.read_text()):
+        pytest.importorskip(module, reason=f"{page.name} needs {module}")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(registry, "FAMILIES", registry.FAMILIES.copy())
+    names = {"__name__": "__main__"}
+    for code in blocks(page):
+        exec(compile(code, str(page), "exec"), names)
+
+
+def test_blocks_are_left_out_by_a_comment_with_a_reason(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```python\na\n```\n\n<!-- not run: slow -->\n```python\nb\n```\n")
+    assert blocks(page) == ["a\n"]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.stem)
+def test_every_command_and_option_that_a_page_shows_exists(page):
+    commands = typer.main.get_command(app).commands
+    for line in re.findall(
+        r"^(?:\$ )?metabo ([a-z].*)$|`metabo ([a-z][^`]*)`", page.read_text(), re.M
+    ):
+        name, *words = shlex.split((line[0] or line[1]).replace("\n", " "), comments=True)
+        assert name in commands, f"metabo {name}"
+        known = {o for p in commands[name].params for o in (*p.opts, *p.secondary_opts)}
+        for word in " ".join(words).replace("[", " ").replace("]", " ").split():
+            if word.startswith("--"):
+                assert word in (*known, "--help"), f"metabo {name} {word}"
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.stem)
+def test_every_link_leads_to_a_file(page):
+    for target, _ in LINK.findall(page.read_text()):
+        assert not target or (page.parent / target).exists(), target
+
+
+def test_the_site_has_every_page_once():
+    nav = (ROOT / "mkdocs.yml").read_text().split("\nnav:\n")[1].split("\ntheme:")[0]
+    listed = re.findall(r": ([\w-]+\.md)$", nav, re.M)
+    # The changelog is made when the site is.
+    assert sorted(listed) == sorted([page.name for page in PAGES] + ["changelog.md"])
+
+
+def test_every_public_name_is_in_the_reference():
+    text = (ROOT / "docs" / "api.md").read_text()
+    assert [name for name in metabo.__all__ if f"`{name}" not in text] == []
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_warnings_and_asks_the_network_for_nothing(tmp_path):
+    build = pytest.importorskip("mkdocs.commands.build", reason="`make docs` installs mkdocs")
+    from mkdocs.config import load_config
+
+    build.build(load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path), strict=True))
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > len(PAGES)
+    for page in pages:
+        found = re.findall(
+            r"<(?:script|link|img)[^>]+(?:src|href)=\"?https?:[^ >]+", page.read_text()
+        )
+        assert found == []
