@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from metabo import cli
+from metabo.cli import report
 from metabo.experiments import runner
 from metabo.experiments.catalogue import Experiment, Scale
 
@@ -202,8 +203,8 @@ def small(monkeypatch):
     one = Experiment(
         "small", "A test", "regret", ("metabo-50", "ei", "random"), {"smoke": Scale(2, 1)}
     )
-    monkeypatch.setattr(cli, "EXPERIMENTS", {"small": one})
-    monkeypatch.setattr(cli, "experiment", lambda _: one)
+    monkeypatch.setattr(report, "EXPERIMENTS", {"small": one})
+    monkeypatch.setattr(report, "experiment", lambda _: one)
     return one
 
 
@@ -266,7 +267,7 @@ def test_a_stopped_forced_report_goes_on_where_it_stopped(
 
 def test_a_unit_that_cannot_run_ends_the_report_with_1(metabo, small, tmp_path, monkeypatch):
     one = replace(small, families=("rhino-1",))
-    monkeypatch.setattr(cli, "experiment", lambda _: one)
+    monkeypatch.setattr(report, "experiment", lambda _: one)
     arguments = ("report", "small", "--scale", "smoke", "--out", tmp_path)
     code, out, err = metabo(*arguments, "--rerun")
     assert code == 1

@@ -1,3 +1,4 @@
+import hashlib
 import json
 
 import pytest
@@ -8,6 +9,8 @@ import metabo
 from metabo.acquisition import Architecture, NeuralAF
 from metabo.errors import DataError, OptionError
 from metabo.pretrained import FORMAT, artifacts, load, save
+from metabo.space import Space
+from metabo.tasks import space_of
 
 SHAPE = Architecture(2, ("mean", "std", "x"), (8, 8), "tanh", normalize=True)
 
@@ -70,3 +73,15 @@ def test_every_artifact_that_ships_loads_and_describes_itself(name):
     assert af.card["prior"]["lengthscale"] == family.prior.lengthscale.tolist()
     assert af.card["budget"][1] == family.budget
     assert artifacts()[name].stat().st_size < 1_000_000
+    assert (af.space, af.budget) == (space_of(family), family.budget)
+    assert af.prior.record() == family.prior.record()
+
+
+def test_a_card_may_leave_out_space_and_budget_but_they_are_not_made_up(path):
+    af = load(path)
+    assert af.space == Space.cube(2)
+    with pytest.raises(DataError, match=r"card of .* has no GP prior. Give one as `prior`"):
+        _ = af.prior
+    with pytest.raises(DataError, match=r"card of .* has no budget. Give one as `budget`"):
+        _ = af.budget
+    assert af.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()

@@ -106,6 +106,7 @@ def test_missing_and_misspelled_parameters_are_named():
         (lambda: Int(0, 10**18), r"can span 2\*\*50 at most"),
         (lambda: Float("a", "b"), "finite numbers"),
         (lambda: Choice(5), "needs a list of values"),
+        (lambda: Choice(([1], [2])), "values are numbers, text, booleans or None"),
         (lambda: Space({"a": 3}), "maps names to `Float`, `Int` or `Choice`"),
         (lambda: Choice(("a",)), "at least two different values"),
         (lambda: Choice(("a", "a")), "at least two different values"),

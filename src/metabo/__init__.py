@@ -2,6 +2,7 @@
 
 from metabo.errors import MetaBOError
 from metabo.experiments import evaluate
+from metabo.optimizer import Optimizer
 from metabo.pretrained import load
 from metabo.space import Choice, Float, Int, Space
 from metabo.tasks import family, function_family, register
@@ -13,6 +14,7 @@ __all__ = [
     "Float",
     "Int",
     "MetaBOError",
+    "Optimizer",
     "Space",
     "__version__",
     "evaluate",

@@ -4,6 +4,7 @@
 the network looks like, what it was trained on and how well it did. Nothing is ever unpickled.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,9 @@ from safetensors.torch import save as to_bytes
 
 from metabo.acquisition import Architecture, NeuralAF
 from metabo.errors import DataError, unknown
+from metabo.gp import Prior
+from metabo.schema import from_json
+from metabo.space import Space
 from metabo.store import save_bytes, write_all
 
 FORMAT = 1
@@ -24,6 +28,31 @@ class TrainedAF(NeuralAF):
     """A neural AF as loaded from a file, with its card."""
 
     card: dict[str, object]
+    path: Path
+    sha256: str
+    """Of the file, in hexadecimal."""
+
+    @property
+    def space(self) -> Space:
+        """What it was trained on; `x1` to `xD` in the unit cube where the card does not say."""
+        described = self.card.get("space")
+        return Space.cube(self.architecture.dim) if described is None else from_json(described)
+
+    @property
+    def prior(self) -> Prior:
+        """The GP prior it was trained with."""
+        described = self.card.get("prior")
+        if not isinstance(described, Mapping):
+            raise DataError(f"The card of `{self.path}` has no GP prior. Give one as `prior`.")
+        return Prior.read(described)
+
+    @property
+    def budget(self) -> int:
+        """The longest runs it was trained on."""
+        described = self.card.get("budget")
+        if not (isinstance(described, list) and described and isinstance(described[-1], int)):
+            raise DataError(f"The card of `{self.path}` has no budget. Give one as `budget`.")
+        return described[-1]
 
 
 def artifacts() -> dict[str, Path]:
@@ -59,7 +88,7 @@ def load(name_or_path: str | Path) -> TrainedAF:
     Weights are stored in float32 and used in float64: the networks are small, scores then do not
     depend on the size of the batch, and ascent on them converges to the last digits.
     """
-    path = _locate(str(name_or_path))
+    path = locate(name_or_path)
     card, weights = _read(path)
     version = card.get("format")
     if version != FORMAT:
@@ -79,7 +108,8 @@ def load(name_or_path: str | Path) -> TrainedAF:
             f"`{path}` is not a usable artifact: its card and weights do not fit ({error}). "
             "Get the file again."
         ) from None
-    af.card = card
+    af.card, af.path = card, path
+    af.sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     af.requires_grad_(False)
     return af.double().eval()
 
@@ -89,8 +119,9 @@ def read_card(path: Path) -> dict[str, object]:
     return _read(path)[0]
 
 
-def _locate(name: str) -> Path:
-    known = artifacts()
+def locate(name_or_path: str | Path) -> Path:
+    """The file of an artifact given by its name or path."""
+    name, known = str(name_or_path), artifacts()
     if name in known:
         return known[name]
     path = Path(name)

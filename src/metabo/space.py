@@ -8,8 +8,10 @@ logarithm.
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Real
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -29,6 +31,9 @@ class Float:
     high: float
     log: bool = False
 
+    levels: ClassVar[None] = None
+    """How many values there are: not a finite number."""
+
     def __post_init__(self) -> None:
         """Check the interval."""
         _check_interval(self.low, self.high, log=self.log)
@@ -38,7 +43,11 @@ class Float:
         """Coordinates taken in the cube."""
         return 1
 
-    def encode(self, value: Value) -> list[float]:
+    def clean(self, value: object) -> Value:
+        """The value as a plain float, if it is one of this parameter's."""
+        return _number(value, self.low, self.high)
+
+    def encode(self, value: object) -> list[float]:
         """The coordinate of a value."""
         number = _number(value, self.low, self.high)
         low, high, at = _scaled(self.low, self.high, number, log=self.log)
@@ -80,12 +89,21 @@ class Int:
         """Coordinates taken in the cube."""
         return 1
 
-    def encode(self, value: Value) -> list[float]:
-        """The coordinate of a value: the centre of its cell, or its logarithm on the log scale."""
+    @property
+    def levels(self) -> int:
+        """How many values there are."""
+        return int(self.high - self.low) + 1
+
+    def clean(self, value: object) -> Value:
+        """The value as a plain int, if it is one of this parameter's."""
         number = _number(value, self.low, self.high)
         if number != int(number):
             raise DataError(f"A value of an `Int` must be whole, but got {value}.")
-        low, high, at = self._scaled(number)
+        return int(number)
+
+    def encode(self, value: object) -> list[float]:
+        """The coordinate of a value: the centre of its cell, or its logarithm on the log scale."""
+        low, high, at = self._scaled(float(self.clean(value)))  # type: ignore[arg-type]
         return [(at - low) / (high - low)]
 
     def decode(self, coordinates: Tensor) -> Value:
@@ -94,9 +112,13 @@ class Int:
 
     def project(self, coordinates: Tensor) -> Tensor:
         """The coordinate of the value in whose cell each lies."""
+        return self.shift(coordinates, 0)
+
+    def shift(self, coordinates: Tensor, by: int) -> Tensor:
+        """The coordinate of the value so many whole numbers further, inside the bounds."""
         low, high, _ = self._scaled(self.low)
-        nearest = self._nearest(coordinates)
-        return ((nearest.log() if self.log else nearest) - low) / (high - low)
+        value = (self._nearest(coordinates) + by).clamp(self.low, self.high)
+        return ((value.log() if self.log else value) - low) / (high - low)
 
     def _scaled(self, number: float) -> tuple[float, float, float]:
         return _scaled(self.low - 0.5, self.high + 0.5, number, log=self.log)
@@ -118,6 +140,10 @@ class Choice:
         if not isinstance(self.values, list | tuple):
             raise OptionError(f"`Choice` needs a list of values, but got {self.values!r}.")
         object.__setattr__(self, "values", tuple(self.values))
+        if not all(isinstance(value, Real | str | None) for value in self.values):
+            raise OptionError(
+                f"`Choice` values are numbers, text, booleans or None, but got {self.values}."
+            )
         if len(self.values) < 2 or any(self._matches(v).count(True) > 1 for v in self.values):
             raise OptionError(
                 f"`Choice` needs at least two different values, but got {self.values}."
@@ -128,12 +154,22 @@ class Choice:
         """Coordinates taken in the cube."""
         return len(self.values)
 
-    def encode(self, value: Value) -> list[float]:
-        """One at the value's own coordinate, zero elsewhere."""
+    @property
+    def levels(self) -> int:
+        """How many values there are."""
+        return len(self.values)
+
+    def clean(self, value: object) -> Value:
+        """The value as it was declared, if it is one of this parameter's."""
         matches = self._matches(value)
         if not any(matches):
             raise unknown("choice", repr(value), map(repr, self.values))
-        return [float(is_match) for is_match in matches]
+        return self.values[matches.index(True)]
+
+    def encode(self, value: object) -> list[float]:
+        """One at the value's own coordinate, zero elsewhere."""
+        own = self.clean(value)
+        return [float(is_match) for is_match in self._matches(own)]
 
     def decode(self, coordinates: Tensor) -> Value:
         """The value with the largest coordinate, the first of equals."""
@@ -144,7 +180,9 @@ class Choice:
         index = coordinates.argmax(-1, keepdim=True)
         return torch.zeros_like(coordinates).scatter(-1, index, 1.0)
 
-    def _matches(self, value: Value) -> list[bool]:
+    def _matches(self, value: object) -> list[bool]:
+        if not isinstance(value, Real | str | None):
+            return [False] * len(self.values)
         # 1 == True in Python, but not to a user.
         return [v == value and isinstance(v, bool) == isinstance(value, bool) for v in self.values]
 
@@ -169,17 +207,32 @@ class Space:
                     f"{name!r}: {parameter!r}."
                 )
 
+    @classmethod
+    def cube(cls, dim: int) -> "Space":
+        """The unit cube itself: `x1` to `xD`, each in [0, 1]."""
+        return cls({f"x{i + 1}": Float(0.0, 1.0) for i in range(dim)})
+
     @property
     def dim(self) -> int:
         """Coordinates of the unit cube; a `Choice` takes one per value."""
         return sum(p.n_coordinates for p in self.parameters.values())
 
-    def encode(self, values: Mapping[str, Value]) -> shapes.Float[Tensor, " D"]:
-        """The point of the cube for a full set of named values."""
+    @property
+    def size(self) -> int | None:
+        """How many points there are; None where a `Float` makes them countless."""
+        levels = [p.levels for p in self.parameters.values() if p.levels is not None]
+        return math.prod(levels) if len(levels) == len(self.parameters) else None
+
+    def clean(self, values: Mapping[str, object]) -> dict[str, Value]:
+        """A full set of named values in the space's order, as plain floats, ints and choices."""
+        if not isinstance(values, Mapping):
+            raise DataError(
+                f"Values must be given by name, such as {{'x': 0.5}}, but got {values!r}."
+            )
         for name in values:
             if name not in self.parameters:
                 raise unknown("parameter", str(name), self.parameters)
-        coordinates: list[float] = []
+        cleaned: dict[str, Value] = {}
         for name, parameter in self.parameters.items():
             if name not in values:
                 raise DataError(
@@ -187,9 +240,16 @@ class Space:
                     f"Give a value for each of {list(self.parameters)}."
                 )
             try:
-                coordinates += parameter.encode(values[name])
+                cleaned[name] = parameter.clean(values[name])
             except (DataError, OptionError) as error:
                 raise DataError(f"Parameter `{name}`: {error}") from None
+        return cleaned
+
+    def encode(self, values: Mapping[str, object]) -> shapes.Float[Tensor, " D"]:
+        """The point of the cube for a full set of named values."""
+        coordinates: list[float] = []
+        for name, value in self.clean(values).items():
+            coordinates += self.parameters[name].encode(value)
         return torch.tensor(coordinates, dtype=torch.float64)
 
     def decode(self, x: shapes.Float[Tensor, " D"]) -> dict[str, Value]:
@@ -198,16 +258,17 @@ class Space:
         if x.ndim != 1:
             raise ShapeError(f"`decode` takes one point, but got shape {tuple(x.shape)}.")
         require_inside(x)
-        parts = zip(self.parameters.items(), self._split(x), strict=True)
+        parts = zip(self.parameters.items(), self.split(x), strict=True)
         return {name: parameter.decode(part) for (name, parameter), part in parts}
 
     def project(self, x: shapes.Float[Tensor, "*n D"]) -> shapes.Float[Tensor, "*n D"]:
         """The nearest points that are encodings of values: what would really be evaluated."""
         self._check(x)
-        parts = zip(self.parameters.values(), self._split(x), strict=True)
+        parts = zip(self.parameters.values(), self.split(x), strict=True)
         return torch.cat([parameter.project(part) for parameter, part in parts], -1)
 
-    def _split(self, x: Tensor) -> tuple[Tensor, ...]:
+    def split(self, x: shapes.Float[Tensor, "*n D"]) -> tuple[Tensor, ...]:
+        """The coordinates of each parameter."""
         return x.split([p.n_coordinates for p in self.parameters.values()], -1)
 
     def _check(self, x: Tensor) -> None:
@@ -229,8 +290,10 @@ def _check_interval(low: float, high: float, *, log: bool) -> None:
 
 
 def _number(value: object, low: float, high: float) -> float:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    number = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with suppress(OverflowError):  # a whole number may be too large for a float
+            number = float(value)
     if not low <= number <= high:
         raise DataError(f"A value must be a number in [{low}, {high}], but got {value!r}.")
     return number

@@ -1,5 +1,6 @@
 """An optimization run as an immutable value, and what it believes about points."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,8 +9,11 @@ from torch import Tensor
 
 from metabo.domain import require_inside
 from metabo.errors import DataError, ShapeError
-from metabo.gp import GP, Prior, Pullback
+from metabo.gp import GP, Prior
 from metabo.shapes import Float, Int
+
+BeliefPullback = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""From derivatives in a belief's mean, std and x to derivatives in the points, `E N D`."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +102,11 @@ class BOState:
         mean, std = self.gp.predict(x)
         return Belief(x, mean, std, self.best, self.history, self.step, self.budget)
 
-    def belief_with_pullback(self, x: Float[Tensor, "E N D"]) -> tuple[Belief, Pullback]:
-        """The belief at `x`, and what takes derivatives in its mean and std to those in `x`."""
+    def belief_with_pullback(self, x: Float[Tensor, "E N D"]) -> tuple[Belief, BeliefPullback]:
+        """The belief at `x`, and what takes derivatives in it to derivatives in `x`."""
         mean, std, pullback = self.gp.predict_with_pullback(x)
         belief = Belief(x, mean, std, self.best, self.history, self.step, self.budget)
-        return belief, pullback
+        return belief, lambda d_mean, d_std, d_x: pullback(d_mean, d_std) + d_x
 
     def observe(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "BOState":
         """The runs after evaluating `x` and seeing `y`."""

@@ -10,6 +10,8 @@ from safetensors.torch import load_file
 
 from metabo.errors import DataError, OptionError, OutputError
 from metabo.pretrained import load
+from metabo.schema import from_json
+from metabo.tasks import family, space_of
 from metabo.training import Trainer, TrainingError, preset
 
 TINY = {
@@ -50,6 +52,8 @@ def test_a_run_leaves_an_artifact_a_log_and_its_configuration(tmp_path):
     assert card["training"]["best_score"] == max(scores.values())
     assert scores[card["training"]["best_iteration"]] == max(scores.values())
     assert set(card["validation"]["median_regret"]) == {"metabo", "ei", "random"}
+    assert from_json(card["space"]) == load(path).space == space_of(family("branin"))
+    assert load(path).prior.record() == family("branin").prior.record()
 
 
 def test_stopped_after_every_iteration_a_run_ends_with_the_same_bits(tmp_path):

@@ -2,16 +2,14 @@
 
 import hashlib
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import Literal
 
-from metabo.acquisition import EI, PI, UCB, LogEI
 from metabo.errors import OptionError, ShapeError, unknown
-from metabo.experiments.setting import Setting, from_midpoint
+from metabo.experiments.setting import Setting
 from metabo.experiments.transfer import eps_greedy, gmm_ucb, taf_me, taf_r, tuned
 from metabo.options import build, declared_options, parse
-from metabo.policies import Maximize, Policy, RandomSearch
+from metabo.policies import CLASSICAL, Maximize, Policy
 from metabo.pretrained import artifacts, load
 
 
@@ -66,45 +64,20 @@ def _metabo_50(setting: Setting) -> Policy:
     return _learned(f"{setting.family.name}-50", setting)
 
 
-def _ei(setting: Setting) -> Policy:
-    """Expected improvement."""
-    return from_midpoint(EI(), setting)
+def _for_setting(builder: Callable[..., Policy]) -> Callable[..., Policy]:
+    """A classical method's builder, with the same options, that takes its setting whole."""
 
+    @wraps(builder)
+    def built(setting: Setting, **options: object) -> Policy:
+        return builder(setting.family.domain, setting.search, **options)
 
-def _logei(setting: Setting) -> Policy:
-    """Logarithm of expected improvement: the same maxima, found where EI underflows."""
-    return from_midpoint(LogEI(), setting)
-
-
-def _pi(setting: Setting, *, xi: float = 0.01) -> Policy:
-    """Probability of improvement by at least `xi` (0.01 beats 0 on all benchmark families)."""
-    return from_midpoint(PI(xi), setting)
-
-
-def _ucb(
-    setting: Setting,
-    *,
-    beta: float = 4.0,
-    schedule: Literal["fixed", "gp-ucb"] = "fixed",
-    delta: float = 0.1,
-) -> Policy:
-    """Upper confidence bound, mean + sqrt(beta) std, with a fixed beta or the GP-UCB schedule."""
-    return from_midpoint(UCB(beta, schedule, delta), setting)
-
-
-def _random(setting: Setting) -> Policy:
-    """Uniform random search, without replacement on finite domains."""
-    return RandomSearch(setting.family.domain)
+    return built
 
 
 METHODS: dict[str, Callable[..., Policy]] = {
     "metabo": _metabo,
     "metabo-50": _metabo_50,
-    "ei": _ei,
-    "logei": _logei,
-    "pi": _pi,
-    "random": _random,
-    "ucb": _ucb,
+    **{name: _for_setting(builder) for name, builder in CLASSICAL.items()},
     "taf-me": taf_me,
     "taf-r": taf_r,
     "gmm-ucb": gmm_ucb,

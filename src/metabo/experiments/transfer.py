@@ -10,8 +10,8 @@ from torch import Tensor
 
 from metabo.acquisition import EI, GMMUCB, TAF, Experts, Mixture, Ranking, Schedule
 from metabo.domain import Finite
-from metabo.experiments.setting import Setting, from_midpoint
-from metabo.policies import EpsilonGreedy, Maximize, Policy
+from metabo.experiments.setting import Setting
+from metabo.policies import EpsilonGreedy, Maximize, Policy, from_midpoint
 from metabo.seeding import generator
 from metabo.sources import SourceData, source_data
 
@@ -112,7 +112,8 @@ def eps_greedy(
     """EI, but with probability epsilon one of the sources' best designs, each at most once."""
     known = tuned(setting.family.name, preset)
     best = _best(setting, M, N, designs).unique(dim=0).to(setting.device)
-    return EpsilonGreedy(best, epsilon or known.epsilon, from_midpoint(EI(), setting))
+    greedy = from_midpoint(EI(), setting.family.domain, setting.search)
+    return EpsilonGreedy(best, epsilon or known.epsilon, greedy)
 
 
 def _sources(

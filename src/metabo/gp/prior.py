@@ -1,14 +1,14 @@
 """GP hyperparameters, shared by all episodes or one set for each."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from metabo.errors import OptionError, unknown
+from metabo.errors import DataError, OptionError, unknown
 from metabo.gp.kernels import KERNELS, KernelName
 from metabo.shapes import Float
 
@@ -61,6 +61,32 @@ class Prior:
         one = torch.ones(1, dtype=torch.float64)
         scales = torch.tensor([list(lengthscale)], dtype=torch.float64)
         return cls(scales, signal_variance * one, noise_variance * one, kernel, mean)
+
+    def record(self) -> dict[str, object]:
+        """The prior as plain data, exactly."""
+        return {
+            "kernel": self.kernel,
+            "mean": self.mean,
+            "lengthscale": self.lengthscale.tolist(),
+            "signal_variance": self.signal_variance.tolist(),
+            "noise_variance": self.noise_variance.tolist(),
+            "jitter": self.jitter,
+        }
+
+    @classmethod
+    def read(cls, record: Mapping[str, object]) -> "Prior":
+        """The prior that `record` described."""
+        names = ("lengthscale", "signal_variance", "noise_variance")
+        try:
+            tensors = [torch.tensor(record[name], dtype=torch.float64) for name in names]
+            rest = {name: record[name] for name in ("kernel", "mean", "jitter")}
+            prior = cls(*tensors, **rest)  # type: ignore[arg-type]
+            shapes = [tensor.ndim for tensor in tensors]
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"A GP prior cannot be read: {error}.") from None
+        if shapes != [2, 1, 1]:
+            raise DataError(f"A GP prior cannot be read: its numbers have {shapes} axes.")
+        return prior
 
     @property
     def dim(self) -> int:

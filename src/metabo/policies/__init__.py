@@ -2,15 +2,19 @@
 
 from typing import Literal
 
-from metabo.domain import Domain, Finite
+from metabo.discrete import first_points
+from metabo.domain import Box, Domain, Finite
 from metabo.errors import unknown
 from metabo.policies.base import Policy, Proposal
 from metabo.policies.candidates import Candidates
+from metabo.policies.classical import CLASSICAL, classical, from_midpoint
 from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
+from metabo.policies.projected import Projected, Unseen
 from metabo.policies.scatter import Scatter
 from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
+from metabo.space import Space
 
 SearchName = Literal["gradient", "grid", "sobol"]
 SEARCHES: dict[SearchName, str] = {
@@ -18,6 +22,9 @@ SEARCHES: dict[SearchName, str] = {
     "grid": "the published program's lattice, with Sobol points around its best points",
     "sobol": "the same from a Sobol grid, as in the paper's text",
 }
+
+MAX_LISTED = 4096
+"""Points of a space up to which all of them are scored."""
 
 
 def searcher(name: SearchName, domain: Domain) -> Searcher:
@@ -31,7 +38,23 @@ def searcher(name: SearchName, domain: Domain) -> Searcher:
     return HierarchicalGrid.paper(domain.dim, "lattice" if name == "grid" else "sobol")
 
 
+def in_space(name: SearchName, space: Space) -> tuple[Domain, Searcher]:
+    """The domain that a space is, and the searcher for it that proposes no point twice.
+
+    Real parameters make it the cube, discrete ones a cube whose points are projected before they
+    are scored, and few points are listed. (In a space with a `Float` an AF may ask for a repeat.)
+    """
+    if space.size is not None and space.size <= MAX_LISTED:
+        domain = Finite(first_points(space, space.size))
+        return domain, Unseen(searcher(name, domain))
+    box = Box(space.dim)
+    is_real = all(parameter.levels is None for parameter in space.parameters.values())
+    search = searcher(name, box)
+    return box, search if is_real else Projected(search, space)
+
+
 __all__ = [
+    "CLASSICAL",
     "SEARCHES",
     "Candidates",
     "Enumerate",
@@ -40,6 +63,7 @@ __all__ = [
     "HierarchicalGrid",
     "Maximize",
     "Policy",
+    "Projected",
     "Proposal",
     "RandomSearch",
     "Sample",
@@ -47,5 +71,9 @@ __all__ = [
     "SearchName",
     "Searcher",
     "StartAt",
+    "Unseen",
+    "classical",
+    "from_midpoint",
+    "in_space",
     "searcher",
 ]

@@ -44,7 +44,7 @@ class GradientRefine:
         def climb(x: Tensor) -> tuple[Tensor, Tensor]:
             belief, pullback = state.belief_with_pullback(x)
             at = slopes(belief)
-            return at.score, pullback(at.mean, at.std) + at.x
+            return at.score, pullback(at.mean, at.std, at.x)
 
         reached, _ = ascend(
             climb,

@@ -1,6 +1,6 @@
 """Tasks to optimize and the families they are drawn from."""
 
-from metabo.tasks.base import TaskFamily, Tasks
+from metabo.tasks.base import HasSpace, TaskFamily, Tasks, space_of
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.function import function_family
 from metabo.tasks.parameters import ParameterBox, TaskParameter
@@ -8,6 +8,7 @@ from metabo.tasks.registry import FAMILIES, family, register
 
 __all__ = [
     "FAMILIES",
+    "HasSpace",
     "ParameterBox",
     "ParametricFamily",
     "TaskFamily",
@@ -16,4 +17,5 @@ __all__ = [
     "family",
     "function_family",
     "register",
+    "space_of",
 ]

@@ -9,6 +9,7 @@ from torch import Tensor
 from metabo.domain import Domain
 from metabo.gp import Prior
 from metabo.shapes import Float, Int
+from metabo.space import Space
 
 
 @runtime_checkable
@@ -78,3 +79,19 @@ class TaskFamily(Protocol):
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
         """Tasks from their parameters by name, as a task file holds them."""
         ...
+
+
+@runtime_checkable
+class HasSpace(Protocol):
+    """A family whose tasks have parameters with names and ranges of their own."""
+
+    @property
+    def space(self) -> Space | None:
+        """The parameters; None for the unit cube."""
+        ...
+
+
+def space_of(family: TaskFamily) -> Space:
+    """What the family's queries mean: its own parameters, or `x1` to `xD` in [0, 1]."""
+    space = family.space if isinstance(family, HasSpace) else None
+    return Space.cube(family.domain.dim) if space is None else space

@@ -9,6 +9,7 @@ from torch import Tensor
 from metabo.domain import Domain
 from metabo.errors import OptionError
 from metabo.gp import Prior
+from metabo.space import Space
 from metabo.tasks.base import Tasks
 from metabo.tasks.parameters import ParameterBox
 
@@ -28,6 +29,8 @@ class ParametricFamily:
     noise: float = 0.0
     n_sources: int | None = None
     """With M given, `sample` draws among the first M source tasks only."""
+    space: Space | None = None
+    """What the coordinates of a query are; None for `x1` to `xD` in [0, 1]."""
 
     def sample(self, n: int, generator: torch.Generator) -> Tasks:
         """Draw `n` tasks."""

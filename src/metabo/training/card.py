@@ -6,8 +6,9 @@ from metabo.acquisition import EI, NeuralAF
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.policies import Maximize, Policy, RandomSearch, StartAt, searcher
+from metabo.schema import to_json
 from metabo.seeding import generator
-from metabo.tasks import TaskFamily, family
+from metabo.tasks import TaskFamily, family, space_of
 from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
 from metabo.version import __version__, commit
@@ -17,7 +18,6 @@ def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict
     """The card: setting, training, and regret on the validation tasks beside EI and random."""
     setting = family(config.family)
     budget = config.budget or setting.budget
-    prior = setting.prior
     search = searcher("gradient", setting.domain)
     policies: dict[str, Policy] = {
         "metabo": Maximize(af, search),
@@ -28,14 +28,8 @@ def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict
         "family": config.family,
         "sources": config.sources,
         "domain": {"kind": "box", "dim": setting.domain.dim},
-        "prior": {
-            "kernel": prior.kernel,
-            "mean": prior.mean,
-            "lengthscale": prior.lengthscale.tolist(),
-            "signal_variance": prior.signal_variance.tolist(),
-            "noise_variance": prior.noise_variance.tolist(),
-            "jitter": prior.jitter,
-        },
+        "space": to_json(space_of(setting)),
+        "prior": setting.prior.record(),
         "budget": [config.least_budget or budget, budget],
         "training": {
             "config": config.record(),

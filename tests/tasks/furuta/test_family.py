@@ -11,7 +11,10 @@ from scipy.linalg import solve_discrete_are
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import metabo
+from metabo.domain import sobol
 from metabo.errors import DataError, DomainError, OptionError
+from metabo.tasks import space_of
+from metabo.tasks.furuta.family import PHYSICAL_BOX, PUBLISHED_BOX
 from metabo.tasks.furuta.mechanics import NOMINAL, linearized
 from metabo.tasks.furuta.physical import CRASH_COST, VOLTAGE_LIMIT, _step
 from metabo.training.graphs import _form
@@ -267,3 +270,14 @@ def test_the_range_can_be_extended(rng):
         shares = getattr(tasks, name) / value
         assert 0.1 <= shares.min() < 0.2
         assert 1.9 < shares.max() <= 2
+
+
+@pytest.mark.parametrize("name", ["furuta-reference", "furuta", "furuta-real"])
+def test_a_query_means_its_four_gains(name):
+    family = metabo.family(name)
+    space = space_of(family)
+    assert list(space.parameters) == ["arm", "pendulum", "arm_speed", "pendulum_speed"]
+    box = PUBLISHED_BOX if name == "furuta-reference" else PHYSICAL_BOX
+    x = sobol(5, 4)
+    for point, gains in zip(x, box.decode(x).tolist(), strict=True):
+        assert list(space.decode(point).values()) == pytest.approx(gains, abs=1e-12)

@@ -198,9 +198,7 @@ def _single_outcome(Y: Tensor, X: Tensor, transform: PosteriorTransform | None) 
 
 def _own_budget(af: AcquisitionFunction) -> int:
     if isinstance(af, TrainedAF):
-        match af.card.get("budget"):
-            case [_, int(largest)]:
-                return largest
+        return af.budget
     raise OptionError(
         "This acquisition function brings no budget along. Give `budget`, the number of "
         "evaluations of the whole run."

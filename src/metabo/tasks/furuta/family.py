@@ -11,6 +11,8 @@ from metabo.errors import DomainError, OptionError
 from metabo.gp import Prior
 from metabo.options import Range
 from metabo.shapes import Float, Int
+from metabo.space import Float as Gain
+from metabo.space import Space
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.furuta.fusion import Fused
 from metabo.tasks.furuta.mechanics import NOMINAL, Coefficients
@@ -46,6 +48,12 @@ class GainBox:
                 f"{gains[~inside][0].tolist()}."
             )
         return x
+
+    @property
+    def space(self) -> Space:
+        """The gains by name."""
+        sides = zip(GAINS, self._sides, strict=True)
+        return Space({name: Gain(*side) for name, side in sides})
 
     @property
     def _sides(self) -> list[tuple[float, float]]:
@@ -165,4 +173,6 @@ def _family(
     def make(values: Mapping[str, Tensor]) -> FurutaTasks:
         return FurutaTasks.of(model, box, values)
 
-    return ParametricFamily(name, Box(4), prior, 50, ParameterBox(parameters), make)
+    return ParametricFamily(
+        name, Box(4), prior, 50, ParameterBox(parameters), make, space=box.space
+    )

@@ -10,6 +10,7 @@ from metabo.domain import Box, Domain, require_inside
 from metabo.errors import DataError, OptionError
 from metabo.gp import Prior
 from metabo.shapes import Float, Int
+from metabo.space import Space
 from metabo.tasks.base import Tasks
 from metabo.tasks.furuta.family import PHYSICAL_BOX, PHYSICAL_PRIOR, GainBox, furuta_family
 from metabo.tasks.furuta.hardware import Variation, require_mujoco, run
@@ -98,6 +99,11 @@ class FurutaReal:
     noise: float = 0.0
     name: str = "furuta-real"
     budget: int = 25
+
+    @property
+    def space(self) -> Space:
+        """The four gains."""
+        return PHYSICAL_BOX.space
 
     def sample(self, n: int, generator: torch.Generator) -> Tasks:
         """The first `n` variations: there are ten, not drawn but numbered."""

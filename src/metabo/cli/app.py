@@ -1,0 +1,35 @@
+"""The commands by name, and the way in from the shell."""
+
+import sys
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from metabo.cli.evaluate import evaluate_
+from metabo.cli.listing import list_
+from metabo.cli.report import report_
+from metabo.cli.train import train_
+from metabo.errors import MetaBOError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Learned acquisition functions for Bayesian optimization of related problems.",
+)
+app.command("list")(list_)
+app.command("train")(train_)
+app.command("evaluate")(evaluate_)
+app.command("report")(report_)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake is one sentence and exit code 2."""
+    try:
+        app()
+    except MetaBOError as error:
+        Console(stderr=True).print(
+            Text("Error: ", "bold red").append(str(error), "not bold default"), soft_wrap=True
+        )
+        sys.exit(2)

@@ -1,0 +1,98 @@
+"""`metabo evaluate`."""
+
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich.console import Console
+from rich.progress import TaskID
+from rich.text import Text
+
+from metabo.cli.console import console, say
+from metabo.experiments import evaluate
+from metabo.experiments.display import progress_bars, summary
+from metabo.options import parse
+from metabo.policies import SearchName
+from metabo.pretrained import load
+from metabo.store import require_writable, save_json, write_all
+from metabo.tasks import family
+
+
+def evaluate_(
+    family_: Annotated[
+        str, typer.Argument(metavar="FAMILY", help="Such as branin; see `metabo list`.")
+    ],
+    methods: Annotated[
+        str, typer.Option(help="Methods to compare, separated by commas.")
+    ] = "ei,random",
+    tasks: Annotated[int, typer.Option(help="Test tasks to draw.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of tasks and episodes.")] = 0,
+    budget: Annotated[
+        int | None, typer.Option(help="Evaluations per task.", show_default="the family's")
+    ] = None,
+    task_file: Annotated[
+        Path | None, typer.Option(help="JSON list of task parameters, instead of drawn tasks.")
+    ] = None,
+    artifact: Annotated[
+        str | None,
+        typer.Option(help="Name or file for the method metabo.", show_default="the family's own"),
+    ] = None,
+    search: Annotated[str, typer.Option(help="gradient, grid or sobol.")] = "gradient",
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for results.json and regret.png.", show_default="runs/FAMILY"),
+    ] = None,
+) -> None:
+    """Run methods on the same unseen tasks; print a table, write results.json and regret.png."""
+    from metabo.experiments.plots import plot_regret  # matplotlib is slow to import
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
+    family(family_)
+    require_writable(folder, ("results.json", "regret.png"))
+    if artifact is not None and "metabo" in names:
+        _warn_of_another_family(artifact, family_)
+    progress, bars = progress_bars(), dict[str, TaskID]()
+
+    def on_progress(name: str, step: int, total: int) -> None:
+        progress.start()
+        if name not in bars:
+            bars[name] = progress.add_task(name, total=total)
+        progress.update(bars[name], completed=step)
+
+    try:
+        evaluation = evaluate(
+            family_,
+            methods=names,
+            tasks=tasks,
+            seed=seed,
+            budget=budget,
+            task_file=task_file,
+            artifact=artifact,
+            search=cast(SearchName, search),
+            device=device,
+            on_progress=on_progress,
+        )
+    finally:
+        if bars:
+            progress.stop()
+    write_all(
+        folder,
+        {
+            "results.json": save_json(evaluation.record()),
+            "regret.png": lambda path: plot_regret(evaluation, path),
+        },
+    )
+    console.print(summary(evaluation))
+    say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
+
+
+def _warn_of_another_family(artifact: str, name: str) -> None:
+    trained = str(load(artifact).card.get("family", name))
+    if parse(trained)[0] != parse(name)[0]:
+        warning = Text("Warning: ", "bold yellow").append(
+            f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.",
+            "not bold default",
+        )
+        Console(stderr=True).print(warning, soft_wrap=True)

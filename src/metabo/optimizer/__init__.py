@@ -1,0 +1,6 @@
+"""Ask and tell: a run over named parameters with the caller in the middle."""
+
+from metabo.optimizer.ask_tell import Optimizer
+from metabo.optimizer.evaluation import Direction, Evaluation
+
+__all__ = ["Direction", "Evaluation", "Optimizer"]

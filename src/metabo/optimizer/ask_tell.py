@@ -1,0 +1,257 @@
+"""`Optimizer`: the verbs of the one BO loop, `propose` and `observe`, with the caller between."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+import torch
+from torch import Tensor
+
+from metabo.discrete import first_points
+from metabo.errors import MetaBOError, OptionError, unknown
+from metabo.gp import Prior
+from metabo.optimizer.evaluation import Direction, Evaluation, model_values, require_value
+from metabo.optimizer.proposer import AF, proposer
+from metabo.optimizer.surrogate import Fitted, PriorName, surrogate
+from metabo.policies import Policy, SearchName
+from metabo.seeding import Noise
+from metabo.shapes import Float
+from metabo.space import Parameter, Space, Value
+from metabo.state import BOState
+
+MAX_BUDGET = 10_000
+_EPISODE = torch.tensor([0])
+_REDRAWS = 64
+
+
+class Optimizer:
+    """Asks for evaluations and is told their values; its history is its whole state.
+
+    ```
+    optimizer = metabo.Optimizer({"x": metabo.Float(-1, 2)}, budget=20)
+    for _ in range(20):
+        params = optimizer.ask()
+        optimizer.tell(params, (params["x"] - 0.3) ** 2)
+    print(optimizer.best)
+    ```
+    """
+
+    def __init__(
+        self,
+        space: Space | Mapping[str, Parameter] | None = None,
+        *,
+        budget: int | None = None,
+        af: AF = "ei",
+        direction: Direction = "minimize",
+        seed: int = 0,
+        prior: Prior | PriorName | None = None,
+        search: SearchName = "gradient",
+    ) -> None:
+        """Begin a run.
+
+        Args:
+            space: Parameters by name; None for those that the artifact was trained on.
+            budget: Evaluations in all, which a learned AF plans with; None for the artifact's.
+            af: A classical method (`ei`, `logei`, `pi`, `ucb:beta=9`, `random`), an artifact by
+                name or file, or an acquisition function or policy itself.
+            direction: `minimize` or `maximize`.
+            seed: Of the random numbers, which are a function of it and of the step.
+            prior: Of the GP: the `artifact`'s, `fitted` to the history, or a `Prior`. None for
+                the artifact's where there is one, else `fitted`. A fitted prior sees
+                standardized values, the others values as told: a learned AF knows those of its
+                training.
+            search: How an acquisition function is maximized: `gradient`, `grid` or `sobol`.
+        """
+        made = proposer(af, space, search)
+        if budget is None and made.artifact is None:
+            raise OptionError("An `Optimizer` needs a `budget`, such as `budget=30`.")
+        budget = made.artifact.budget if budget is None and made.artifact else budget
+        _require_whole("budget", budget, 1, MAX_BUDGET)
+        _require_whole("seed", seed, -(2**63), 2**63)
+        if direction not in get_args(Direction):
+            raise unknown("direction", str(direction), get_args(Direction))
+        assert budget is not None
+        self.space: Space = made.space
+        self.policy: Policy = made.policy
+        self.budget, self.seed, self.direction = int(budget), int(seed), direction
+        self._surrogate = surrogate(prior, made.artifact, made.policy, made.space.dim)
+        self._history: list[Evaluation] = []
+        self._asked: dict[object, Float[Tensor, " D"]] = {}
+        self._state: tuple[list[float], BOState] | None = None
+        self._answer: tuple[object, list[Tensor]] | None = None
+
+    @property
+    def history(self) -> tuple[Evaluation, ...]:
+        """All that was told, in order."""
+        return tuple(self._history)
+
+    @property
+    def best(self) -> Evaluation | None:
+        """The evaluation with the best value, the first of equals; None before any value."""
+        done = [one for one in self._history if one.value is not None]
+        choose = min if self.direction == "minimize" else max
+        return choose(done, key=lambda one: one.value or 0.0) if done else None
+
+    @property
+    def n_told(self) -> int:
+        """Evaluations told, failed ones included."""
+        return len(self._history)
+
+    @property
+    def remaining(self) -> int:
+        """Evaluations left of the budget."""
+        return max(0, self.budget - self.n_told)
+
+    @property
+    def prior_source(self) -> str:
+        """Where the GP's prior comes from, in words."""
+        return self._surrogate.source
+
+    @property
+    def prior(self) -> Prior:
+        """The GP's prior at this point of the run."""
+        return self.state.gp.prior
+
+    @property
+    def state(self) -> BOState:
+        """The run as the policy sees it: one episode in the unit cube, larger values better."""
+        values = model_values(self._history, self.direction)
+        if self._state is None or self._state[0] != values:
+            self._state = values, self._observed(values)
+        return self._state[1]
+
+    def ask(self, *, pending: Sequence[Mapping[str, object]] = ()) -> dict[str, Value]:
+        """What to evaluate next. Changes nothing: asked twice, the answer is the same.
+
+        Args:
+            pending: Evaluations under way elsewhere. They count as spent, and the model believes
+                of them what it expects (the kriging believer).
+        """
+        return self.ask_batch(1, pending=pending)[0]
+
+    def ask_batch(
+        self, n: int, *, pending: Sequence[Mapping[str, object]] = ()
+    ) -> list[dict[str, Value]]:
+        """The next `n` evaluations, each chosen as if those before it were under way."""
+        _require_whole("n", n, 1, MAX_BUDGET)
+        under_way = [self._place(self.space.clean(params)) for params in pending]
+        self._require_left(n, len(under_way))
+        question = (self.n_told, [x.tolist() for x in under_way])
+        if self._answer is None or self._answer[0] != question or len(self._answer[1]) < n:
+            self._answer = question, self._proposals(n, under_way)
+        answers = [self.space.decode(x) for x in self._answer[1][:n]]
+        self._asked |= {_key(p): x for p, x in zip(answers, self._answer[1], strict=False)}
+        return answers
+
+    def tell(self, params: Mapping[str, object], value: float) -> None:
+        """Add an evaluation, asked for or not; also beyond the budget, since data is data.
+
+        A point that was asked for enters the model exactly as it was proposed, another one as its
+        values are encoded.
+        """
+        number = require_value(value)
+        self._add(params, number)
+
+    def tell_failure(self, params: Mapping[str, object]) -> None:
+        """Add an evaluation that gave no value: it counts as spent.
+
+        The model takes it to be as bad as the worst value so far (before any value, to be what
+        the model expects everywhere), so that the neighbourhood is avoided but not forbidden.
+        """
+        self._add(params, None)
+
+    def take_up(self, history: Iterable[Evaluation]) -> None:
+        """Add the evaluations of another run in the same space, to the last bit of their `x`."""
+        for one in history:
+            value = None if one.value is None else require_value(one.value)
+            self._append(self.space.clean(one.params), value, one.point[0])
+
+    def __repr__(self) -> str:
+        return (
+            f"Optimizer({list(self.space.parameters)}, {self.n_told} of {self.budget} told, "
+            f"{self.direction}, prior {self.prior_source})"
+        )
+
+    def _add(self, params: Mapping[str, object], value: float | None) -> None:
+        cleaned = self.space.clean(params)
+        self._append(cleaned, value, self._place(cleaned))
+
+    def _append(
+        self, params: dict[str, Value], value: float | None, x: Float[Tensor, " D"]
+    ) -> None:
+        self._history.append(Evaluation(params, value, tuple(x.tolist())))
+
+    def _place(self, params: Mapping[str, Value]) -> Float[Tensor, " D"]:
+        """The point of the cube: the proposed one if these parameters were asked for."""
+        known = self._asked.get(_key(params))
+        # Projected like every proposal, so that equal discrete points have equal coordinates.
+        return self.space.project(self.space.encode(params)) if known is None else known
+
+    def _observed(self, values: list[float]) -> BOState:
+        """The state after the history, taking up an earlier one where that is a beginning."""
+        known, state = self._state or ([], None)
+        is_fitted = isinstance(self._surrogate, Fitted)
+        x = torch.tensor([one.x for one in self._history], dtype=torch.float64)
+        prior, seen = self._surrogate.model(x.view(-1, self.space.dim), values)
+        if state is None or is_fitted or values[: len(known)] != known:
+            known, state = [], BOState.start(prior, episodes=1, budget=self.budget)
+        for one, y in zip(self._history[len(known) :], seen[len(known) :], strict=True):
+            state = state.observe(one.point, torch.tensor([y], dtype=torch.float64))
+        return state
+
+    def _proposals(self, n: int, under_way: Sequence[Tensor]) -> list[Tensor]:
+        state, proposals = self.state, list[Tensor]()
+        for x in under_way:
+            state = _believing(state, x)
+        while len(proposals) < n:
+            proposals.append(self._propose(state))
+            state = _believing(state, proposals[-1]) if len(proposals) < n else state
+        return proposals
+
+    def _propose(self, state: BOState) -> Float[Tensor, " D"]:
+        noise = Noise.at(self.seed, episodes=_EPISODE, step=state.n_observed)
+        x = self.space.project(self.policy.propose(state, noise.stream("policy")).x[0])
+        size = self.space.size
+        if size is None:
+            return x
+        seen = {_key(self.space.decode(point)) for point in state.history.x[0]}
+        if len(seen) >= size:
+            raise MetaBOError(
+                f"All {size} points of the space are evaluated or under way. Nothing is left to "
+                "ask for."
+            )
+        # A policy of the user's own, or random search in a large space, may repeat itself.
+        for count in range(_REDRAWS):
+            if _key(self.space.decode(x)) not in seen:
+                return x
+            draw = noise.stream(f"again {count}").uniform(self.space.dim)[0]
+            x = self.space.project(draw)
+        few = first_points(self.space, len(seen) + 1)
+        return next(x for x in few if _key(self.space.decode(x)) not in seen)
+
+    def _require_left(self, n: int, under_way: int) -> None:
+        if n > self.remaining - under_way:
+            told = f" ({under_way} under way)" if under_way else ""
+            left = max(0, self.remaining - under_way)
+            raise MetaBOError(
+                f"The budget of {self.budget} evaluations is spent{told}. Create an `Optimizer` "
+                "with a larger `budget`."
+                if not left
+                else f"{n} evaluations were asked for, but {left} of the budget of {self.budget} "
+                f"are left{told}. Ask for fewer, or create an `Optimizer` with a larger `budget`."
+            )
+
+
+def _believing(state: BOState, x: Float[Tensor, " D"]) -> BOState:
+    """The state as if `x` had been evaluated and given what the model expects."""
+    mean, _ = state.gp.predict(x[None, None])
+    return state.observe(x[None], mean[:, 0])
+
+
+def _key(params: Mapping[str, Value]) -> object:
+    # 1 == True in Python, but not to a user.
+    return tuple((isinstance(value, bool), value) for value in params.values())
+
+
+def _require_whole(name: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise OptionError(f"`{name}` must be a whole number in {low}..{high}, but got {value!r}.")

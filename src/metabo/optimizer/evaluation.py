@@ -1,0 +1,63 @@
+"""What was told: the history of evaluations is the whole state of a run."""
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from metabo.errors import DataError
+from metabo.shapes import Float
+from metabo.space import Value
+
+Direction = Literal["minimize", "maximize"]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluation, finished or failed."""
+
+    params: dict[str, Value]
+    value: float | None
+    """As told, in the user's direction; None where the evaluation failed."""
+    x: tuple[float, ...]
+    """Its point of the unit cube: of a proposal, exactly the one that was proposed."""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether there is no value."""
+        return self.value is None
+
+    @property
+    def point(self) -> Float[Tensor, "1 D"]:
+        """The point of the cube, as a state takes it."""
+        return torch.tensor([self.x], dtype=torch.float64)
+
+
+def require_value(value: object) -> float:
+    """The value as a float, unless it is none that can be optimized."""
+    number = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+    if not math.isfinite(number):
+        raise DataError(
+            f"A value must be a finite number, but got {value!r}. Tell a failed evaluation with "
+            "`tell_failure`."
+        )
+    return number
+
+
+def model_values(history: list[Evaluation], direction: Direction) -> list[float]:
+    """What the model is told: larger is better, and a failure is as bad as the worst value.
+
+    Before any value failures count as 0, which is what the model expects everywhere.
+    """
+    sign = -1.0 if direction == "minimize" else 1.0
+    values = [None if one.value is None else sign * one.value for one in history]
+    worst = min((value for value in values if value is not None), default=0.0)
+    return [worst if value is None else value for value in values]

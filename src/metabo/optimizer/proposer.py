@@ -1,0 +1,109 @@
+"""From the argument `af` of an optimizer to the policy that proposes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from metabo.acquisition import AcquisitionFunction, NeuralAF
+from metabo.errors import OptionError, ShapeError, unknown
+from metabo.options import parse
+from metabo.policies import CLASSICAL, Maximize, Policy, SearchName, classical, in_space
+from metabo.pretrained import TrainedAF, artifacts, load
+from metabo.schema import first_difference
+from metabo.space import Parameter, Space
+
+AF = str | Path | AcquisitionFunction | Policy
+
+
+@dataclass(frozen=True, eq=False)
+class Proposer:
+    """A policy in a space, and what it was made of."""
+
+    policy: Policy
+    space: Space
+    identity: dict[str, object]
+    """What a journal keeps of it: kind and name, and an artifact's hash."""
+    artifact: TrainedAF | None
+
+
+def proposer(
+    af: AF, space: Space | Mapping[str, Parameter] | None, search: SearchName
+) -> Proposer:
+    """What `af` proposes in a space; an artifact brings its own.
+
+    Args:
+        af: A classical method by name (`ei`, `ucb:beta=9`), an artifact by name or file, or an
+            acquisition function or policy itself.
+        space: Parameters by name; None for the artifact's.
+        search: How acquisition functions are maximized.
+    """
+    chosen = _resolved(af)
+    artifact = chosen if isinstance(chosen, TrainedAF) else None
+    where = _space(space, artifact)
+    domain, finder = in_space(search, where)
+    if isinstance(chosen, NeuralAF):
+        _require_dim(chosen, where)
+    if isinstance(chosen, str):
+        policy = classical(chosen, domain, finder)
+    elif isinstance(chosen, Policy):
+        policy = chosen
+    else:
+        policy = Maximize(chosen, finder)
+    return Proposer(policy, where, _identity(chosen), artifact)
+
+
+def _resolved(af: AF) -> str | AcquisitionFunction | Policy:
+    if isinstance(af, str) and parse(af)[0] in CLASSICAL:
+        return af.strip()
+    if isinstance(af, str | Path):
+        is_file = isinstance(af, Path) or af.endswith(".safetensors") or Path(af).exists()
+        if not is_file and af not in artifacts():
+            raise unknown("acquisition function", str(af), (*CLASSICAL, *artifacts()))
+        return load(af)
+    if not isinstance(af, Policy | AcquisitionFunction):
+        raise OptionError(
+            f"`af` must be a name, a file, an acquisition function or a policy, but got {af!r}."
+        )
+    return af
+
+
+def _space(given: Space | Mapping[str, Parameter] | None, artifact: TrainedAF | None) -> Space:
+    space = Space(dict(given)) if isinstance(given, Mapping) else given
+    if space is None and artifact is None:
+        raise OptionError(
+            "An `Optimizer` needs a `space`, such as `{'x': metabo.Float(0, 1)}`, unless `af` is "
+            "an artifact, which brings its own."
+        )
+    if artifact is None or (space is not None and artifact.architecture.is_for_any_dimension):
+        assert space is not None
+        return space
+    difference = None if space is None else first_difference(space, artifact.space)
+    if difference is not None:
+        raise OptionError(
+            f"The space differs from that of the artifact `{artifact.path.stem}`: {difference}. "
+            "Leave out `space` to take the artifact's."
+        )
+    return artifact.space
+
+
+def _require_dim(af: NeuralAF, space: Space) -> None:
+    shape = af.architecture
+    if shape.dim != space.dim and not shape.is_for_any_dimension:
+        raise ShapeError(
+            f"The acquisition function scores points of {shape.dim} coordinates, but the space "
+            f"has {space.dim}. Give the space it was trained for."
+        )
+
+
+def _identity(chosen: str | AcquisitionFunction | Policy) -> dict[str, object]:
+    if isinstance(chosen, str):
+        return {"kind": "method", "name": chosen}
+    if isinstance(chosen, TrainedAF):
+        name, path = chosen.path.stem, chosen.path
+        is_shipped = artifacts().get(name) == path
+        return {
+            "kind": "artifact",
+            "name": name if is_shipped else str(path.absolute()),
+            "sha256": chosen.sha256,
+        }
+    return {"kind": "object", "name": type(chosen).__name__}

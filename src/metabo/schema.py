@@ -1,0 +1,70 @@
+"""Spaces as JSON, and how two of them differ.
+
+`{"rate": {"type": "float", "low": 1e-05, "high": 0.1, "log": true}, "kind": {"type": "choice",
+"values": ["a", "b"]}}`; an `Int` is of type `int`. The order of names is the order of parameters.
+"""
+
+from collections.abc import Mapping
+
+from metabo.errors import DataError, MetaBOError
+from metabo.space import Choice, Float, Int, Parameter, Space
+
+_TYPES: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
+
+
+def to_json(space: Space) -> dict[str, dict[str, object]]:
+    """The space as plain data."""
+    return {name: _described(parameter) for name, parameter in space.parameters.items()}
+
+
+def from_json(record: object) -> Space:
+    """The space that `to_json` described; `log` may be left out."""
+    if not isinstance(record, Mapping):
+        raise DataError(f"A space is an object of parameters by name, but got {record!r}.")
+    return Space({str(name): _read(str(name), one) for name, one in record.items()})
+
+
+def first_difference(given: Space, known: Space) -> str | None:
+    """What tells two spaces apart, in words; the order of parameters does not."""
+    for name in known.parameters:
+        if name not in given.parameters:
+            return f"parameter `{name}` is missing"
+    for name, parameter in given.parameters.items():
+        if name not in known.parameters:
+            return f"there is no parameter `{name}` in it"
+        if parameter != known.parameters[name]:
+            return f"parameter `{name}` is {parameter}, not {known.parameters[name]}"
+    return None
+
+
+def _described(parameter: Parameter) -> dict[str, object]:
+    if isinstance(parameter, Choice):
+        return {"type": "choice", "values": list(parameter.values)}
+    kind = "float" if isinstance(parameter, Float) else "int"
+    number = float if kind == "float" else int
+    return {
+        "type": kind,
+        "low": number(parameter.low),
+        "high": number(parameter.high),
+        "log": parameter.log,
+    }
+
+
+def _read(name: str, record: object) -> Parameter:
+    fields = dict(record) if isinstance(record, Mapping) else {}
+    kind = fields.pop("type", None)
+    is_log = fields.get("log", False)
+    try:
+        if kind == "choice" and set(fields) == {"values"}:
+            values = fields["values"]
+            return Choice(tuple(values) if isinstance(values, list) else values)
+        if kind in _TYPES and {"low", "high"} <= set(fields) <= {"low", "high", "log"}:
+            if not isinstance(is_log, bool):
+                raise DataError(f"`log` must be true or false, but got {is_log!r}.")
+            return _TYPES[str(kind)](**fields)
+    except MetaBOError as error:
+        raise DataError(f"Parameter `{name}`: {error}") from None
+    raise DataError(
+        f'Parameter `{name}` must be like {{"type": "float", "low": 0, "high": 1}} (or `int`) or '
+        f'{{"type": "choice", "values": ["a", "b"]}}, but got {record!r}.'
+    )
