@@ -10,7 +10,7 @@ from metabo.errors import ExtraError
 
 @pytest.mark.parametrize(
     ("module", "package", "extra"),
-    [("botorch", "botorch", "botorch")],
+    [("botorch", "botorch", "botorch"), ("optuna", "optuna", "optuna")],
 )
 def test_a_missing_package_names_the_extra(module, package, extra, monkeypatch):
     for name in list(sys.modules):
