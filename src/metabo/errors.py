@@ -37,6 +37,10 @@ class ExtraError(MetaBOError, ImportError):
         )
 
 
+class BusyError(MetaBOError, OSError):
+    """A file is in use by another process."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> OptionError:
     """The error for a name that is not among the known ones, with the nearest of them."""
     names = sorted(known)

@@ -31,17 +31,14 @@ class Float:
     high: float
     log: bool = False
 
+    n_coordinates: ClassVar[int] = 1
+    """Coordinates taken in the cube."""
     levels: ClassVar[None] = None
     """How many values there are: not a finite number."""
 
     def __post_init__(self) -> None:
         """Check the interval."""
         _check_interval(self.low, self.high, log=self.log)
-
-    @property
-    def n_coordinates(self) -> int:
-        """Coordinates taken in the cube."""
-        return 1
 
     def clean(self, value: object) -> Value:
         """The value as a plain float, if it is one of this parameter's."""
@@ -72,6 +69,9 @@ class Int:
     high: int
     log: bool = False
 
+    n_coordinates: ClassVar[int] = 1
+    """Coordinates taken in the cube."""
+
     def __post_init__(self) -> None:
         """Check the interval."""
         _check_interval(self.low, self.high, log=self.log)
@@ -83,11 +83,6 @@ class Int:
             raise OptionError(
                 f"An `Int` can span 2**50 at most, but got {self.low}..{self.high}. Use a `Float`."
             )
-
-    @property
-    def n_coordinates(self) -> int:
-        """Coordinates taken in the cube."""
-        return 1
 
     @property
     def levels(self) -> int:

@@ -9,6 +9,7 @@ from rich.text import Text
 from metabo.cli.evaluate import evaluate_
 from metabo.cli.listing import list_
 from metabo.cli.report import report_
+from metabo.cli.run import ask_, init_, show_, tell_
 from metabo.cli.train import train_
 from metabo.errors import MetaBOError
 
@@ -22,6 +23,10 @@ app.command("list")(list_)
 app.command("train")(train_)
 app.command("evaluate")(evaluate_)
 app.command("report")(report_)
+app.command("init")(init_)
+app.command("ask")(ask_)
+app.command("tell")(tell_)
+app.command("show")(show_)
 
 
 def main() -> None:

@@ -1,27 +1,34 @@
 """`Optimizer`: the verbs of the one BO loop, `propose` and `observe`, with the caller between."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import get_args
 
 import torch
 from torch import Tensor
 
-from metabo.discrete import first_points
-from metabo.errors import MetaBOError, OptionError, unknown
+from metabo.errors import DataError, MetaBOError, OptionError, unknown
 from metabo.gp import Prior
+from metabo.journal import Journal, read
 from metabo.optimizer.evaluation import Direction, Evaluation, model_values, require_value
+from metabo.optimizer.proposals import key, proposals, require_left
 from metabo.optimizer.proposer import AF, proposer
+from metabo.optimizer.record import (
+    arguments,
+    evaluation_record,
+    read_history,
+    require_same,
+)
 from metabo.optimizer.surrogate import Fitted, PriorName, surrogate
 from metabo.policies import Policy, SearchName
-from metabo.seeding import Noise
+from metabo.schema import to_json
 from metabo.shapes import Float
 from metabo.space import Parameter, Space, Value
 from metabo.state import BOState
+from metabo.version import __version__
 
 MAX_BUDGET = 10_000
 Pending = Mapping[str, object] | Evaluation
-_EPISODE = torch.tensor([0])
-_REDRAWS = 64
 
 
 class Optimizer:
@@ -46,6 +53,7 @@ class Optimizer:
         seed: int = 0,
         prior: Prior | PriorName | None = None,
         search: SearchName = "gradient",
+        journal: str | Path | None = None,
     ) -> None:
         """Begin a run.
 
@@ -61,6 +69,8 @@ class Optimizer:
                 standardized values, the others values as told: a learned AF knows those of its
                 training.
             search: How an acquisition function is maximized: `gradient`, `grid` or `sobol`.
+            journal: File that keeps what is told, durably. If it exists the run in it goes on;
+                its settings must be these.
         """
         made = proposer(af, space, search)
         if budget is None and made.artifact is None:
@@ -76,9 +86,59 @@ class Optimizer:
         self.budget, self.seed, self.direction = int(budget), int(seed), direction
         self._surrogate = surrogate(prior, made.artifact, made.policy, made.space.dim)
         self._history: list[Evaluation] = []
+        self._is_read_only = False
         self._asked: dict[object, Float[Tensor, " D"]] = {}
         self._state: tuple[list[float], BOState] | None = None
         self._answer: tuple[object, list[Tensor]] | None = None
+        self.settings: dict[str, object] = {
+            "space": to_json(self.space),
+            "direction": direction,
+            "af": made.identity,
+            "budget": self.budget,
+            "seed": self.seed,
+            "prior": self._surrogate.record,
+            "search": search,
+            "metabo": __version__,
+        }
+        """What the run is, beside its history, as the journal keeps it."""
+        self._journal = None if journal is None else self._begun(Path(journal))
+
+    @classmethod
+    def open(
+        cls, journal: str | Path, *, af: AF | None = None, read_only: bool = False
+    ) -> "Optimizer":
+        """Go on with the run in a journal, with the settings in it.
+
+        Args:
+            journal: The file.
+            af: Where the acquisition function is now, if it was an object or its file has moved.
+            read_only: Whether to look only: others may have the journal open, and nothing can be
+                told.
+        """
+        path = Path(journal)
+        content = read(path)
+        header = content.header
+        if header is None:
+            raise DataError(f"The journal `{path}` is empty. Begin it with `metabo init`.")
+        optimizer = cls(**arguments(path, header, af), journal=None if read_only else path)
+        if read_only:
+            require_same(path, header, optimizer.settings)
+            optimizer._history = read_history(path, content.records, optimizer.space)
+            optimizer._is_read_only = True
+        return optimizer
+
+    def close(self) -> None:
+        """Let others open the journal; nothing can be told any more."""
+        if self._journal is not None:
+            self._journal.close()
+            self._is_read_only = True
+
+    def __enter__(self) -> "Optimizer":
+        """Use it in a `with` statement, which closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def history(self) -> tuple[Evaluation, ...]:
@@ -134,12 +194,17 @@ class Optimizer:
         """The next `n` evaluations, each chosen as if those before it were under way."""
         _require_whole("n", n, 1, MAX_BUDGET)
         under_way = [self._under_way(one) for one in pending]
-        self._require_left(n, len(under_way))
+        require_left(self.budget, self.remaining, under_way=len(under_way), n=n)
         question = (self.n_told, [x.tolist() for x in under_way])
         if self._answer is None or self._answer[0] != question or len(self._answer[1]) < n:
-            self._answer = question, self._proposals(n, under_way)
+            self._answer = (
+                question,
+                proposals(
+                    self.policy, self.state, self.space, seed=self.seed, n=n, under_way=under_way
+                ),
+            )
         answers = [self.space.decode(x) for x in self._answer[1][:n]]
-        self._asked |= {_key(p): x for p, x in zip(answers, self._answer[1], strict=False)}
+        self._asked |= {key(p): x for p, x in zip(answers, self._answer[1], strict=False)}
         return answers
 
     def tell(self, params: Mapping[str, object], value: float) -> None:
@@ -178,7 +243,26 @@ class Optimizer:
     def _append(
         self, params: dict[str, Value], value: float | None, x: Float[Tensor, " D"]
     ) -> None:
-        self._history.append(Evaluation(params, value, tuple(x.tolist())))
+        if self._is_read_only:
+            raise MetaBOError("The journal is not open for writing. Open it again to tell.")
+        one = Evaluation(params, value, tuple(x.tolist()))
+        if self._journal is not None:
+            self._journal.append(evaluation_record(one))
+        self._history.append(one)
+
+    def _begun(self, path: Path) -> Journal:
+        """The journal, with this run's settings in it; what it holds is taken up."""
+        journal = Journal(path)
+        try:
+            if journal.header is None:
+                journal.begin(self.settings)
+            else:
+                require_same(path, journal.header, self.settings)
+            self._history = read_history(path, journal.records, self.space)
+        except BaseException:
+            journal.close()
+            raise
+        return journal
 
     def _under_way(self, one: Pending) -> Float[Tensor, " D"]:
         if isinstance(one, Evaluation):
@@ -187,7 +271,7 @@ class Optimizer:
 
     def _place(self, params: Mapping[str, Value]) -> Float[Tensor, " D"]:
         """The point of the cube: the proposed one if these parameters were asked for."""
-        known = self._asked.get(_key(params))
+        known = self._asked.get(key(params))
         # Projected like every proposal, so that equal discrete points have equal coordinates.
         return self.space.project(self.space.encode(params)) if known is None else known
 
@@ -202,59 +286,6 @@ class Optimizer:
         for one, y in zip(self._history[len(known) :], seen[len(known) :], strict=True):
             state = state.observe(one.point, torch.tensor([y], dtype=torch.float64))
         return state
-
-    def _proposals(self, n: int, under_way: Sequence[Tensor]) -> list[Tensor]:
-        state, proposals = self.state, list[Tensor]()
-        for x in under_way:
-            state = _believing(state, x)
-        while len(proposals) < n:
-            proposals.append(self._propose(state))
-            state = _believing(state, proposals[-1]) if len(proposals) < n else state
-        return proposals
-
-    def _propose(self, state: BOState) -> Float[Tensor, " D"]:
-        noise = Noise.at(self.seed, episodes=_EPISODE, step=state.n_observed)
-        x = self.space.project(self.policy.propose(state, noise.stream("policy")).x[0])
-        size = self.space.size
-        if size is None:
-            return x
-        seen = {_key(self.space.decode(point)) for point in state.history.x[0]}
-        if len(seen) >= size:
-            raise MetaBOError(
-                f"All {size} points of the space are evaluated or under way. Nothing is left to "
-                "ask for."
-            )
-        # A policy of the user's own, or random search in a large space, may repeat itself.
-        for count in range(_REDRAWS):
-            if _key(self.space.decode(x)) not in seen:
-                return x
-            draw = noise.stream(f"again {count}").uniform(self.space.dim)[0]
-            x = self.space.project(draw)
-        few = first_points(self.space, len(seen) + 1)
-        return next(x for x in few if _key(self.space.decode(x)) not in seen)
-
-    def _require_left(self, n: int, under_way: int) -> None:
-        if n > self.remaining - under_way:
-            told = f" ({under_way} under way)" if under_way else ""
-            left = max(0, self.remaining - under_way)
-            raise MetaBOError(
-                f"The budget of {self.budget} evaluations is spent{told}. Create an `Optimizer` "
-                "with a larger `budget`."
-                if not left
-                else f"{n} evaluations were asked for, but {left} of the budget of {self.budget} "
-                f"are left{told}. Ask for fewer, or create an `Optimizer` with a larger `budget`."
-            )
-
-
-def _believing(state: BOState, x: Float[Tensor, " D"]) -> BOState:
-    """The state as if `x` had been evaluated and given what the model expects."""
-    mean, _ = state.gp.predict(x[None, None])
-    return state.observe(x[None], mean[:, 0])
-
-
-def _key(params: Mapping[str, Value]) -> object:
-    # 1 == True in Python, but not to a user.
-    return tuple((isinstance(value, bool), value) for value in params.values())
 
 
 def _require_whole(name: str, value: object, low: int, high: int) -> None:

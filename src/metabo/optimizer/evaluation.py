@@ -1,6 +1,7 @@
 """What was told: the history of evaluations is the whole state of a run."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
@@ -52,7 +53,16 @@ def require_value(value: object) -> float:
     return number
 
 
-def model_values(history: list[Evaluation], direction: Direction) -> list[float]:
+def running_best(history: Sequence[Evaluation], direction: Direction) -> list[float | None]:
+    """The best value up to each evaluation; None before the first value."""
+    choose, best = (min if direction == "minimize" else max), list[float | None]()
+    for one in history:
+        known = [value for value in (*best[-1:], one.value) if value is not None]
+        best.append(choose(known) if known else None)
+    return best
+
+
+def model_values(history: Sequence[Evaluation], direction: Direction) -> list[float]:
     """What the model is told: larger is better, and a failure is as bad as the worst value.
 
     Before any value failures count as 0, which is what the model expects everywhere.

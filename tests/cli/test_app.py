@@ -5,24 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from metabo import cli
 from metabo.cli import report
 from metabo.experiments import runner
 from metabo.experiments.catalogue import Experiment, Scale
-
-
-@pytest.fixture
-def metabo(monkeypatch, capsys):
-    """Run the command line in this process; give the exit code and what was printed."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["metabo", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            cli.main()
-        out, err = capsys.readouterr()
-        return stopped.value.code or 0, out, err
-
-    return run
 
 
 def test_list_names_everything(metabo):

@@ -1,0 +1,66 @@
+"""Parameters and values as words of a command: `rate=0.1 kind=a value=3`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from shlex import quote
+
+from metabo.errors import OptionError
+from metabo.space import Choice, Int, Parameter, Space, Value
+
+VALUE = "value"
+
+
+def written(params: Mapping[str, Value], space: Space) -> str:
+    """Parameters as `read_words` takes them, every digit included, safe in a shell."""
+    words = (f"{name}={_text(space.parameters[name], v)}" for name, v in params.items())
+    return " ".join(quote(word) for word in words)
+
+
+def read_words(words: Sequence[str], space: Space) -> tuple[dict[str, object], float | None]:
+    """The parameters and, where `value=...` is among the words, the value.
+
+    Of a parameter that is itself called `value` the word is that parameter's.
+    """
+    params: dict[str, object] = {}
+    value: float | None = None
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not (name and equals and text):
+            raise OptionError(
+                f"Parameters are written `name=value`, but got `{word}`. Write for example "
+                f"`{next(iter(space.parameters))}=0.5`."
+            )
+        if name in params or (name == VALUE and value is not None):
+            raise OptionError(f"`{name}` is given twice. Give it once.")
+        if name == VALUE and name not in space.parameters:
+            value = read_number(text)
+        else:
+            params[name] = _read(space.parameters.get(name), text)
+    return params, value
+
+
+def read_number(text: str) -> float:
+    """A number from a word."""
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(f"A value must be a number, but got `{text}`.") from None
+
+
+def _text(parameter: Parameter, value: Value) -> str:
+    if not isinstance(parameter, Choice):
+        return repr(value)
+    # A word stands for text unless it is some value's JSON, as `1` and `true` are.
+    is_plain = isinstance(value, str) and _read(parameter, value) == value
+    return str(value) if is_plain else json.dumps(value)
+
+
+def _read(parameter: Parameter | None, text: str) -> object:
+    """The value that a word stands for; what fits nothing is passed on, to be refused by name."""
+    if isinstance(parameter, Choice):
+        by_json = {json.dumps(value): value for value in parameter.values}
+        return by_json.get(text, text)
+    with suppress(ValueError):
+        return int(text) if isinstance(parameter, Int) else float(text)
+    return text

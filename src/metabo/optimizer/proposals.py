@@ -1,0 +1,78 @@
+"""The next queries of one run: what its policy proposes, made sure to be new where it must be."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from metabo.discrete import first_points
+from metabo.errors import MetaBOError
+from metabo.policies import Policy
+from metabo.seeding import Noise
+from metabo.shapes import Float
+from metabo.space import Space, Value
+from metabo.state import BOState
+
+_EPISODE = torch.tensor([0])
+"""The number by which a run draws its random numbers: that of the first episode of a rollout."""
+_REDRAWS = 64
+
+
+def proposals(
+    policy: Policy, state: BOState, space: Space, *, seed: int, n: int, under_way: Sequence[Tensor]
+) -> list[Float[Tensor, " D"]]:
+    """The next `n` queries, each as if those before it had given what the model expects."""
+    found: list[Tensor] = []
+    for x in under_way:
+        state = _believing(state, x)
+    while len(found) < n:
+        found.append(_proposed(policy, state, space, seed))
+        state = _believing(state, found[-1]) if len(found) < n else state
+    return found
+
+
+def require_left(budget: int, remaining: int, *, under_way: int, n: int) -> None:
+    """Raise unless `n` evaluations are left of the budget."""
+    left, told = remaining - under_way, f" ({under_way} under way)" if under_way else ""
+    if left <= 0:
+        raise MetaBOError(
+            f"The budget of {budget} evaluations is spent{told}. Create an `Optimizer` with a "
+            "larger `budget`."
+        )
+    if n > left:
+        raise MetaBOError(
+            f"{n} evaluations were asked for, but {left} of the budget of {budget} are "
+            f"left{told}. Ask for fewer, or create an `Optimizer` with a larger `budget`."
+        )
+
+
+def key(params: Mapping[str, Value]) -> object:
+    """What two sets of parameters have in common exactly if they are the same."""
+    # 1 == True in Python, but not to a user.
+    return tuple((isinstance(value, bool), value) for value in params.values())
+
+
+def _believing(state: BOState, x: Float[Tensor, " D"]) -> BOState:
+    """The state as if `x` had been evaluated and given what the model expects."""
+    mean, _ = state.gp.predict(x[None, None])
+    return state.observe(x[None], mean[:, 0])
+
+
+def _proposed(policy: Policy, state: BOState, space: Space, seed: int) -> Float[Tensor, " D"]:
+    noise = Noise.at(seed, episodes=_EPISODE, step=state.n_observed)
+    x = space.project(policy.propose(state, noise.stream("policy")).x[0])
+    if space.size is None:
+        return x
+    seen = {key(space.decode(point)) for point in state.history.x[0]}
+    if len(seen) >= space.size:
+        raise MetaBOError(
+            f"All {space.size} points of the space are evaluated or under way. Nothing is left to "
+            "ask for."
+        )
+    # A policy of the user's own, or random search in a large space, may repeat itself.
+    for count in range(_REDRAWS):
+        if key(space.decode(x)) not in seen:
+            return x
+        x = space.project(noise.stream(f"again {count}").uniform(space.dim)[0])
+    few = first_points(space, len(seen) + 1)
+    return next(x for x in few if key(space.decode(x)) not in seen)

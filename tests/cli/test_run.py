@@ -1,0 +1,151 @@
+import json
+import shlex
+
+import pytest
+
+from metabo import Choice, Float, Int, Optimizer, Space
+from metabo.cli.words import read_words, written
+from metabo.schema import to_json
+
+SPACE = Space(
+    {
+        "rate": Float(1e-5, 0.1, log=True),
+        "layers": Int(1, 4),
+        "kind": Choice(("a b", "1", 1, True, None, "true", 0.5)),
+    }
+)
+
+
+@pytest.fixture
+def space(tmp_path):
+    path = tmp_path / "space.json"
+    path.write_text(json.dumps(to_json(SPACE)))
+    return path
+
+
+@pytest.mark.parametrize("kind", SPACE.parameters["kind"].values)
+def test_what_is_written_is_read(kind):
+    params = {"rate": 0.1 / 3, "layers": 2, "kind": kind}
+    read, value = read_words([*shlex.split(written(params, SPACE)), "value=-1e-3"], SPACE)
+    assert SPACE.clean(read) == params
+    assert type(SPACE.clean(read)["kind"]) is type(kind)
+    assert value == -1e-3
+
+
+def test_text_needs_no_quotes_where_it_is_clear():
+    assert written({"rate": 0.1, "layers": 2, "kind": "a b"}, SPACE) == (
+        "rate=0.1 layers=2 'kind=a b'"
+    )
+    assert read_words(["kind=1"], SPACE)[0] == {"kind": 1}
+    assert read_words(['kind="1"'], SPACE)[0] == {"kind": "1"}
+
+
+def test_a_parameter_may_be_called_value():
+    space = Space({"value": Float(0.0, 1.0)})
+    assert read_words(["value=0.5"], space) == ({"value": 0.5}, None)
+
+
+def test_the_shell_repeats_the_optimizer(metabo, tmp_path, space):
+    journal = tmp_path / "run.jsonl"
+    code, out, _ = metabo("init", journal, "--space", space, "--budget", 5, "--seed", 4)
+    assert code == 0
+    assert "rate, layers, kind; 5 of 5 evaluations left" in out
+    assert "GP prior: fitted to the history" in out
+    optimizer = Optimizer(SPACE, budget=5, seed=4)
+    for value in (2.0, 0.125, None, 1 / 3):
+        params = optimizer.ask()
+        code, out, _ = metabo("ask", journal, "--json")
+        assert json.loads(out) == params
+        code, out, _ = metabo("ask", journal)
+        assert out.strip() == written(params, SPACE)
+        words = shlex.split(out)
+        told = ["--failed"] if value is None else [f"value={value!r}"]
+        code, out, _ = metabo("tell", journal, *words, *told)
+        assert code == 0
+        if value is None:
+            optimizer.tell_failure(params)
+        else:
+            optimizer.tell(params, value)
+        assert f"{optimizer.remaining} of 5 evaluations left" in out
+    with Optimizer.open(journal) as kept:
+        assert kept.history == optimizer.history
+        assert kept.ask() == optimizer.ask()
+
+
+def test_an_artifact_brings_its_space_and_budget(metabo, tmp_path):
+    journal = tmp_path / "run.jsonl"
+    code, out, _ = metabo("init", journal, "--artifact", "branin", "--direction", "maximize")
+    assert code == 0
+    assert "x1, x2; 30 of 30 evaluations left" in out
+    assert metabo("tell", journal, "x1=0.25", "x2=1", "value=-3.5")[0] == 0
+    _, out, _ = metabo("ask", journal, "-n", 3, "--json")
+    batch = [json.loads(line) for line in out.splitlines()]
+    optimizer = Optimizer(af="branin", direction="maximize")
+    optimizer.tell({"x1": 0.25, "x2": 1}, -3.5)
+    assert batch == optimizer.ask_batch(3)
+
+
+def test_show_prints_a_table_and_draws_a_picture(metabo, tmp_path):
+    journal = tmp_path / "run.jsonl"
+    metabo("init", journal, "--artifact", "rhino-1")
+    code, out, _ = metabo("show", journal)
+    assert code == 0
+    assert "10 of 10 evaluations left" in out
+    metabo("tell", journal, "x1=0.5", "--failed")
+    metabo("tell", journal, "x1=0.25", "value=2.5")
+    metabo("tell", journal, "x1=0.75", "--value", "-1.5")
+    (tmp_path / "run.png").unlink()
+    code, out, _ = metabo("show", journal)
+    assert code == 0
+    assert "failed" in out
+    assert "Best: x1=0.75 value=-1.5" in out
+    assert "7 of 10 evaluations left; GP prior: the artifact's own" in out
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("tell", "RUN", "x1=2", "value=1"),
+            r"Error: Parameter `x1`: A value must be a number in",
+        ),
+        (("tell", "RUN", "x1=abc", "value=1"), r"Error: Parameter `x1`: A value must be a number"),
+        (("tell", "RUN", "x1=0.5", "value=nan"), "Error: A value must be a finite number"),
+        (("tell", "RUN", "x1=0.5", "value=a"), "Error: A value must be a number, but got `a`"),
+        (("tell", "RUN", "x1=0.5"), "Error: Give one value, as `value=...` or with `--value`"),
+        (("tell", "RUN", "x1=0.5", "value=1", "--failed"), "Error: Give one value"),
+        (("tell", "RUN", "x1=0.5", "value=1", "--value", "1"), "Error: Give one value"),
+        (("tell", "RUN", "x1=0.5", "x1=0.5", "value=1"), "Error: `x1` is given twice"),
+        (("tell", "RUN", "x2=0.5", "value=1"), "Error: Unknown parameter `x2`. Did you mean `x1`"),
+        (("tell", "RUN", "0.5", "value=1"), "Error: Parameters are written `name=value`"),
+        (("ask", "RUN", "-n", "11"), "Error: 11 evaluations were asked for, but 10 of the"),
+        (("ask", "missing.jsonl"), "Error: The journal `missing.jsonl` cannot be read"),
+        (("init", "RUN", "--artifact", "branin"), "Error: There is a file"),
+        (("init", "new.jsonl", "--artifact", "branin", "--af", "ei"), "Error: Give `--artifact`"),
+        (("init", "new.jsonl", "--af", "ei", "--budget", "3"), "Error: An `Optimizer` needs a"),
+        (("init", "new.jsonl", "--space", "none.json"), "Error: The space `none.json` cannot be"),
+        (("init", "new.jsonl", "--artifact", "branim"), "Error: Unknown acquisition function"),
+    ],
+)
+def test_mistakes_are_one_sentence_and_change_nothing(
+    metabo, tmp_path, monkeypatch, unchecked, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "run.jsonl"
+    Optimizer(af="rhino-1", journal=run).close()
+    before = run.read_bytes()
+    code, _, err = metabo(*(run if word == "RUN" else word for word in arguments))
+    assert code == 2
+    assert " ".join(err.split()).startswith(message)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
+    assert run.read_bytes() == before
+
+
+def test_a_space_that_is_none_is_named(metabo, tmp_path):
+    path = tmp_path / "space.json"
+    for text, message in (("{", "Expecting"), ('{"x": 1}', "Parameter `x` must be like")):
+        path.write_text(text)
+        code, _, err = metabo("init", tmp_path / "run.jsonl", "--space", path, "--budget", 3)
+        assert code == 2
+        assert f"cannot be used: {message}" in " ".join(err.split())

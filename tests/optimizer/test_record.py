@@ -1,0 +1,243 @@
+"""Runs kept in a journal."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from metabo import Choice, Float, Int, MetaBOError, Optimizer, Space
+from metabo.acquisition import EI, Architecture, NeuralAF
+from metabo.domain import Box
+from metabo.errors import BusyError, DataError, OptionError
+from metabo.gp import Prior
+from metabo.policies import Maximize, searcher
+from metabo.pretrained import save
+
+SPACE = Space({"rate": Float(1e-4, 1.0, log=True), "n": Int(1, 9), "kind": Choice(("a", True))})
+PRIOR = Prior.of([0.3] * 4, signal_variance=1.0, noise_variance=1 / 3e6)
+
+
+def begin(path, **changes):
+    settings = {"budget": 9, "seed": 5, "prior": PRIOR, "af": "ucb:beta=2"} | changes
+    return Optimizer(SPACE, **settings, journal=path)
+
+
+def run(optimizer, n):
+    for step in range(n):
+        params = optimizer.ask()
+        if step == 1:
+            optimizer.tell_failure(params)
+        else:
+            optimizer.tell(params, (7 * step) % 5 / 3)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A journal of four evaluations."""
+    with begin(tmp_path / "run.jsonl") as optimizer:
+        run(optimizer, 4)
+    return tmp_path / "run.jsonl"
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_replaying_a_journal_gives_the_same_next_proposal(tmp_path, n):
+    with begin(tmp_path / "run.jsonl") as optimizer:
+        run(optimizer, n)
+        expected, history = optimizer.ask(), optimizer.history
+    for again in (
+        Optimizer.open(tmp_path / "run.jsonl", read_only=True),
+        Optimizer.open(tmp_path / "run.jsonl"),
+    ):
+        assert again.history == history
+        assert again.ask() == expected
+        again.close()
+    with begin(tmp_path / "run.jsonl") as optimizer:
+        assert optimizer.ask() == expected
+
+
+def test_an_artifacts_run_is_restored_with_all_its_settings(tmp_path):
+    path = tmp_path / "run.jsonl"
+    with Optimizer(af="branin", budget=7, direction="maximize", search="sobol", journal=path) as a:
+        a.tell(a.ask(), 1.0)
+        expected, settings = a.ask(), a.settings
+    with Optimizer.open(path) as b:
+        assert b.settings == settings
+        assert b.ask() == expected
+        assert b.prior_source == "the artifact's own, with values as told"
+
+
+def test_a_journal_has_a_line_per_evaluation_that_people_can_read(path):
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(lines) == 5
+    assert lines[0]["metabo_journal"] == 1
+    assert lines[0]["space"]["kind"] == {"type": "choice", "values": ["a", True]}
+    assert lines[0]["af"] == {"kind": "method", "name": "ucb:beta=2"}
+    assert lines[0]["prior"]["noise_variance"] == [1 / 3e6]
+    assert set(lines[1]) == {"params", "value", "x"}
+    assert set(lines[2]) == {"params", "failed", "x"}
+
+
+@pytest.mark.parametrize(
+    ("params", "value"),
+    [
+        ({"rate": 0.5, "n": 2, "kind": "b"}, 1.0),
+        ({"rate": 0.5, "n": 2}, 1.0),
+        ({"rate": 0.5, "n": 2, "kind": "a"}, float("nan")),
+        ({"rate": 0.5, "n": 2, "kind": "a"}, "1"),
+    ],
+)
+def test_what_is_refused_leaves_the_journal_untouched(path, params, value, unchecked):
+    with Optimizer.open(path) as optimizer:
+        before = path.read_bytes()
+        with pytest.raises(MetaBOError, match=r"\.$"):
+            optimizer.tell(params, value)
+        assert path.read_bytes() == before
+        assert optimizer.n_told == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": 6}, "`seed` is 5 there, not 6"),
+        ({"budget": 10}, "`budget` is 9 there, not 10"),
+        ({"direction": "maximize"}, '`direction` is "minimize" there, not "maximize"'),
+        ({"af": "ucb:beta=3"}, "`af` is `ucb:beta=2` there, not `ucb:beta=3`"),
+        ({"search": "sobol"}, '`search` is "gradient" there, not "sobol"'),
+        ({"prior": "fitted"}, "`prior` is"),
+    ],
+)
+def test_other_settings_are_refused_and_the_first_is_named(path, changes, message):
+    with pytest.raises(OptionError, match=f"was begun with other settings: {message}"):
+        begin(path, **changes)
+    begin(path).close()  # it was let go
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p | {"n": Int(1, 8)}, "parameter `n` is Int"),
+        (lambda p: dict(reversed(p.items())), "parameters .*'rate', 'n', 'kind'.*, not .*'kind'"),
+        (lambda p: p | {"more": Float(0.0, 1.0)}, "there is no parameter `more` in it"),
+    ],
+)
+def test_another_space_is_refused(tmp_path, change, message):
+    path = tmp_path / "run.jsonl"
+    Optimizer(SPACE, budget=9, journal=path).close()
+    with pytest.raises(OptionError, match=f"was begun with other settings: {message}"):
+        Optimizer(change(dict(SPACE.parameters)), budget=9, journal=path)
+
+
+def test_an_artifact_may_move_but_not_change(tmp_path):
+    file, path = tmp_path / "af.safetensors", tmp_path / "run.jsonl"
+    card = {"prior": PRIOR.record(), "budget": [5, 5]}
+    save(NeuralAF(Architecture(4, ("mean", "std"), (4,))), card, file)
+    with Optimizer(SPACE, af=file, journal=path) as optimizer:
+        expected = optimizer.ask()
+    moved = file.rename(tmp_path / "moved.safetensors")
+    with pytest.raises(DataError, match=r"There is no file .*af.safetensors"):
+        Optimizer.open(path)
+    with Optimizer.open(path, af=moved) as optimizer:
+        assert optimizer.ask() == expected
+    save(NeuralAF(Architecture(4, ("mean", "std"), (5,))), card, moved)
+    with pytest.raises(OptionError, match=r"was begun with other settings: `af` is"):
+        Optimizer.open(path, af=moved)
+
+
+def test_an_af_without_a_name_has_to_be_given_again(tmp_path):
+    path = tmp_path / "run.jsonl"
+    policy = Maximize(EI(), searcher("gradient", Box(2)))
+    Optimizer(Space.cube(2), af=policy, budget=3, journal=path).close()
+    with pytest.raises(OptionError, match=r"has no name, of type `Maximize`. Give it as `af`"):
+        Optimizer.open(path)
+    with Optimizer.open(path, af=policy) as optimizer:
+        assert optimizer.policy is policy
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"value": 1.0}, r"It must have \['params', 'value', 'x'\], but has \['value'\]"),
+        ({"params": {"rate": 2.0}, "value": 1.0, "x": []}, "Parameter `rate`"),
+        (
+            {"params": {"rate": 1.0, "n": 1, "kind": "a"}, "value": 1.0, "x": [0.5]},
+            r"`x` must be 4 numbers, but got \[0.5\]",
+        ),
+        (
+            {"params": {"rate": 1.0, "n": 1, "kind": "a"}, "value": "?", "x": [1, 0.5 / 9, 1, 0]},
+            "A value must be a finite number",
+        ),
+        (
+            {"params": {"rate": 1.0, "n": 1, "kind": "a"}, "value": 1.0, "x": [0, 0, 1, 0]},
+            r"`x` is \[0, 0, 1, 0\], which are not the parameters",
+        ),
+    ],
+)
+def test_a_line_that_is_no_evaluation_is_named(path, line, message, unchecked):
+    lines = path.read_text().splitlines()
+    lines[2] = json.dumps(line)
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=rf"Line 3 of the journal .*run.jsonl`: {message}"):
+        Optimizer.open(path)
+
+
+def test_an_unusable_header_is_named(path):
+    lines = path.read_text().splitlines()
+    header = json.loads(lines[0])
+    for key, value in (("space", {"x": 1}), ("prior", {"kind": "?"}), ("af", None)):
+        lines[0] = json.dumps(header | {key: value})
+        path.write_text("\n".join(lines) + "\n")
+        with pytest.raises(DataError, match=r"Line 1 of the journal .*run.jsonl` cannot be used"):
+            Optimizer.open(path)
+    path.write_text("")
+    with pytest.raises(DataError, match=r"run.jsonl` is empty. Begin it with `metabo init`"):
+        Optimizer.open(path)
+
+
+def test_a_second_process_gets_an_error_and_can_look(path):
+    code = (
+        "import sys\nimport metabo\n"
+        f"with metabo.Optimizer.open({str(path)!r}) as optimizer:\n"
+        "    print(optimizer.n_told, flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"4\n"
+        before = path.read_bytes()
+        with pytest.raises(BusyError, match=r"is in use by another process"):
+            Optimizer.open(path)
+        with pytest.raises(BusyError, match=r"is in use by another process"):
+            begin(path)
+        looking = Optimizer.open(path, read_only=True)
+        assert looking.n_told == 4
+        with pytest.raises(MetaBOError, match="not open for writing"):
+            looking.tell(looking.ask(), 1.0)
+        assert path.read_bytes() == before
+        other.communicate()
+    with Optimizer.open(path) as optimizer:
+        optimizer.tell(optimizer.ask(), 1.0)
+    with pytest.raises(MetaBOError, match=r"not open for writing. Open it again to tell"):
+        optimizer.tell(optimizer.history[0].params, 1.0)
+
+
+@pytest.mark.slow
+def test_two_hundred_kills_lose_no_acknowledged_value_and_double_none(tmp_path):
+    done = subprocess.run(
+        [sys.executable, Path(__file__).parents[1] / "killed_teller.py", tmp_path, "200"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    report = json.loads(done.stdout)
+    history = Optimizer.open(tmp_path / "run.jsonl").history
+    # The teller numbers its values, beginning with what the journal already held.
+    assert [one.value for one in history] == list(range(len(history)))
+    assert report["kills"] == 200
+    assert report["torn"] > 10
+    assert len(report["values"]) > 150
+    assert set(report["values"]) <= set(range(len(history)))
+    assert len(report["values"]) == len(set(report["values"]))
+    # A kill can come between the writing of a value and its acknowledgement, once each.
+    assert len(history) - len(report["values"]) <= 200
