@@ -17,6 +17,7 @@ from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 from ax.core.parameter import FixedParameter, ParameterType
 from ax.storage.json_store.load import load_experiment
 from ax.storage.json_store.save import save_experiment
+from ax.utils.common.logger import set_ax_logger_levels
 
 from metabo.integrations.ax import generation_strategy
 
@@ -24,7 +25,7 @@ from metabo.integrations.ax import generation_strategy
 @pytest.fixture(autouse=True)
 def quiet():
     """No line per trial."""
-    logging.getLogger("ax").setLevel(logging.WARNING)
+    set_ax_logger_levels(logging.WARNING)
 
 
 def unit(name):

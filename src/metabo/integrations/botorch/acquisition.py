@@ -38,7 +38,9 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
     Example:
         >>> model = SingleTaskGP(train_X, train_Y)
         >>> score = NeuralAcquisition(model, "branin", budget=30)
-        >>> x, value = optimize_acqf(score, bounds, q=1, num_restarts=10, raw_samples=512)
+        >>> x, value = optimize_acqf(
+        ...     score, bounds, q=1, num_restarts=10, raw_samples=512, ic_generator=scattered_starts
+        ... )
     """
 
     def __init__(
