@@ -15,7 +15,7 @@ INK, CORE, EDGE, SHELL = "#1b1b1b", "#d6e6f4", "#0072B2", "#fbe3cf"
 LAYERS = [
     ("cli", "the command line: tables, progress bars", SHELL),
     ("experiments", "methods by name, runs, stored results, plots", SHELL),
-    ("training", "PPO, trainer, checkpoints", CORE),
+    ("training | optimizer", "PPO, trainer, checkpoints | ask and tell", CORE),
     ("pretrained", "artifacts: weights and card", CORE),
     ("loop", "rollout: E episodes in lockstep", CORE),
     ("metrics", "regret, quantiles, steps to a threshold", CORE),
@@ -23,9 +23,10 @@ LAYERS = [
     ("acquisition | tasks", "score a Belief (EI, TAF, neural) | functions to optimize", CORE),
     ("state", "Belief, BOState", CORE),
     ("gp", "kernels, prior, posterior, fit", CORE),
+    ("schema | discrete", "spaces as JSON | points that are not real", CORE),
     ("space", "named parameters to and from the unit cube", CORE),
     ("domain | ascent", "unit cube, finite sets | batched BFGS", CORE),
-    ("seeding | options | devices", "random streams | name:option=value | cpu, cuda", CORE),
+    ("seeding | options | journal", "random streams | name:option=value | JSON lines", CORE),
     ("shapes", "axis glossary", CORE),
     ("errors | version", "what can go wrong by a user's hand | its number", CORE),
 ]

@@ -97,3 +97,16 @@ def test_it_works_in_inference_mode_and_gives_ordinary_tensors_outside(rng):
     assert torch.equal(point, inferred)
     assert not point.is_inference()
     assert not value.is_inference()
+
+
+def test_a_climb_ends_when_all_rows_have_arrived():
+    calls = []
+
+    def objective(x):
+        calls.append(len(x))
+        return -(x - 0.3).square().sum(-1)
+
+    start = torch.tensor([[0.9, 0.1], [0.3, 0.3]]).double()
+    x, _ = climb(objective, start, tolerance=1e-6)
+    assert len(calls) < 10
+    torch.testing.assert_close(x, torch.full((2, 2), 0.3).double(), rtol=0, atol=1e-6)

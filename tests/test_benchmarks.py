@@ -18,6 +18,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 @pytest.mark.parametrize(
     "name",
     [
+        "ask_latency",
         "episodes",
         "search_quality",
         "published_curves",

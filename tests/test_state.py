@@ -66,3 +66,18 @@ def test_shapes_that_do_not_fit_are_refused(unchecked):
 def test_a_run_needs_episodes_and_a_budget():
     with pytest.raises(ShapeError, match="a budget of at least 1, but got 2 and 0"):
         BOState.start(metabo.family("branin").prior, episodes=2, budget=0)
+
+
+def test_many_observations_at_once_are_those_one_by_one(rng):
+    x = torch.rand(2, 7, 2, generator=rng, dtype=torch.float64)
+    y = torch.randn(2, 7, generator=rng, dtype=torch.float64)
+    one_by_one = start()
+    for t in range(7):
+        one_by_one = one_by_one.observe(x[:, t], y[:, t])
+    at_once = BOState.after(PRIOR, x, y, budget=5)
+    assert (int(at_once.step), int(at_once.budget)) == (7, 5)
+    at = torch.rand(2, 20, 2, generator=rng, dtype=torch.float64)
+    for ours, theirs in zip(at_once.gp.predict(at), one_by_one.gp.predict(at), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-8)
+    with pytest.raises(DataError, match="must be finite, but got nan in episode 1"):
+        BOState.after(PRIOR, x, y.where(y != y[1, 3], torch.nan), budget=5)

@@ -52,6 +52,7 @@ def ascend(
     unit: Float[Tensor, "*#n P"],
     iterations: int,
     radius: float,
+    tolerance: float | None = None,
 ) -> tuple[Float[Tensor, "*n P"], Float[Tensor, "*n"]]:
     """Climb from each row of `x` to a point never worse; return the points and their values.
 
@@ -65,6 +66,8 @@ def ascend(
         iterations: Evaluations of each row, at least 1.
         radius: Length of the first step and a tenth of the longest later one, in `unit`s (largest
             coordinate).
+        tolerance: Slope per `unit` below which a row has arrived; when all have, the climb ends
+            before its time. None to take all iterations, as a captured graph must.
     """
     end = (upper - lower) / unit
 
@@ -97,18 +100,20 @@ def ascend(
             value = torch.where(success, trial_value, value)
             if iteration == iterations - 1:
                 break
+            free = _free(gradient, point, end)
+            if tolerance is not None and bool(free.abs().amax() <= tolerance):
+                break
             # A failed step ends at the vertex of the parabola through what was seen.
             factor = (0.5 * slope / (slope - gain)).nan_to_num(_SHRINK[0]).clamp(*_SHRINK)
-            next_step = _direction(inverse, gradient, point, end)
+            next_step = _direction(inverse, free, point, end)
             next_step = next_step * (10 * radius / _largest(next_step)).clamp_max(1.0)
             step = torch.where(success, next_step, step * factor)
     # Copies, which outside of inference mode are ordinary tensors.
     return place(point).clone(), value.squeeze(-1).clone()
 
 
-def _direction(inverse: Tensor, gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
+def _direction(inverse: Tensor, free_gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
     """The quasi-Newton step in the coordinates that the box leaves free."""
-    free_gradient = _free(gradient, point, end)
     step = (inverse * free_gradient.unsqueeze(-2)).sum(-1).masked_fill(free_gradient == 0, 0.0)
     # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
     # gradient, given the step's length, does.

@@ -75,6 +75,16 @@ class BOState:
         scalar = torch.zeros((), dtype=torch.int64, device=prior.lengthscale.device)
         return cls(GP.empty(prior, episodes), scalar, scalar + budget)
 
+    @classmethod
+    def after(
+        cls, prior: Prior, x: Float[Tensor, "E t D"], y: Float[Tensor, "E t"], *, budget: int
+    ) -> "BOState":
+        """The runs after these evaluations, as observed one by one but for rounding."""
+        begun = cls.start(prior, episodes=x.shape[0], budget=budget)
+        require_inside(x)
+        _require_finite(y)
+        return cls(GP.of(prior, x, y), begun.step + x.shape[1], begun.budget)
+
     @property
     def history(self) -> History:
         """Queries and values so far."""
@@ -118,11 +128,11 @@ class BOState:
 
 
 def _require_finite(y: Tensor) -> None:
-    wrong = (~torch.isfinite(y)).nonzero()
-    if len(wrong):
-        episode = int(wrong[0, 0])
+    is_wrong = ~torch.isfinite(y)
+    if bool(is_wrong.any()):
+        value, episode = float(y[is_wrong][0]), int(is_wrong.nonzero()[0, 0])
         raise DataError(
-            f"An observed value must be finite, but got {float(y[episode])} in episode {episode}. "
+            f"An observed value must be finite, but got {value} in episode {episode}. "
             "Give failed evaluations a finite penalty, or leave them out."
         )
 

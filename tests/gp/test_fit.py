@@ -1,4 +1,3 @@
-import gpytorch
 import pytest
 import torch
 
@@ -10,19 +9,6 @@ from metabo.gp import JITTER, Prior, fit, log_likelihood
 
 def draw(rng, *shape):
     return torch.rand(*shape, generator=rng, dtype=torch.float64)
-
-
-def test_log_likelihood_is_gpytorchs(rng):
-    x, y = draw(rng, 1, 30, 2), draw(rng, 1, 30)
-    prior = Prior.of([0.3, 0.6], signal_variance=1.7, noise_variance=1e-2)
-    covariance = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel(ard_num_dims=2)).double()
-    covariance.base_kernel.lengthscale, covariance.outputscale = prior.lengthscale, 1.7
-    with torch.no_grad():
-        full = covariance(x[0]).to_dense() + prior.diagonal * torch.eye(30, dtype=torch.float64)
-        theirs = torch.distributions.MultivariateNormal(torch.zeros(30).double(), full)
-        assert log_likelihood(prior, x, y).item() == pytest.approx(
-            theirs.log_prob(y[0]).item(), rel=1e-8
-        )
 
 
 @pytest.mark.parametrize("name", ["branin", "goldstein-price", "hartmann-3"])

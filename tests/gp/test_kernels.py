@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from metabo.gp import KERNELS
-from metabo.gp.kernels import SLOPES, correlation
+from metabo.gp.kernels import SLOPES, WITH_SLOPES, correlation
 
 ORACLES = {
     "rbf": lambda d: gpytorch.kernels.RBFKernel(ard_num_dims=d),
@@ -59,3 +59,11 @@ def test_slopes_are_autograds(kernel):
     r2 = torch.logspace(-12, 3, 40, dtype=torch.float64, requires_grad=True)
     (slope,) = torch.autograd.grad(KERNELS[kernel](r2).sum(), r2)
     torch.testing.assert_close(SLOPES[kernel](r2.detach()), slope, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_kernel_with_its_slope_is_both(kernel, rng):
+    r2 = 4 * draw(rng, 50)
+    value, slope = WITH_SLOPES[kernel](r2)
+    torch.testing.assert_close(value, KERNELS[kernel](r2), rtol=1e-14, atol=0)
+    torch.testing.assert_close(slope, SLOPES[kernel](r2), rtol=1e-12, atol=0)

@@ -294,3 +294,21 @@ def test_shapes_that_do_not_fit_are_named(unchecked):
             gp.condition(x, y)
     with pytest.raises(ShapeError, match=r"one row or one per episode \(2\), but has 3"):
         GP.empty(Prior(torch.ones(3, 1), torch.ones(3), torch.ones(3)), 2)
+
+
+@pytest.mark.parametrize("mean", ["zero", "observed"])
+def test_all_rows_at_once_are_one_row_at_a_time(mean, rng):
+    prior = random_prior(rng, "matern52", mean, 1e-4, 2, 3)
+    x, y, at = draw(rng, 2, 12, 3), draw(rng, 2, 12), draw(rng, 2, 40, 3)
+    at_once, grown = GP.of(prior, x, y).predict(at), grow(prior, x, y).predict(at)
+    for ours, theirs in zip(at_once, grown, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-8, atol=1e-9)
+
+
+def test_points_that_coincide_are_factored_row_by_row():
+    prior = Prior.of([0.5], signal_variance=1e6, noise_variance=0.0)
+    x = torch.full((1, 30, 1), 0.3, dtype=torch.float64)
+    y = torch.ones(1, 30, dtype=torch.float64)
+    mean, std = GP.of(prior, x, y).predict(x[:, :1])
+    assert mean.item() == pytest.approx(1.0, abs=1e-6)
+    assert torch.isfinite(std).all()

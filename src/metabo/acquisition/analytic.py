@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from metabo.acquisition.base import AcquisitionFunction
+from metabo.acquisition.base import AcquisitionFunction, Slopes
 from metabo.errors import OptionError
 from metabo.shapes import Float
 from metabo.state import Belief
@@ -26,6 +26,13 @@ class LogEI:
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
         return belief.log_std + _LogH.apply(belief.improvement)
+
+    def slopes(self, belief: Belief) -> Slopes:
+        """The scores and their derivatives, with the operations that autograd would do."""
+        z, std = belief.improvement, belief.std
+        log_h, slope = log_h_and_slope(z)
+        d_std = std.reciprocal() - slope * (z / std)
+        return Slopes(belief.log_std + log_h, slope / std, d_std, torch.zeros_like(belief.x))
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,12 @@ class UCB:
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
         return belief.mean + self._root_beta(belief) * belief.std
+
+    def slopes(self, belief: Belief) -> Slopes:
+        """The scores, and their derivatives, which are the same everywhere."""
+        ones = torch.ones_like(belief.mean)
+        d_std = self._root_beta(belief) * ones
+        return Slopes(self(belief), ones, d_std, torch.zeros_like(belief.x))
 
     def _root_beta(self, belief: Belief) -> Tensor | float:
         if self.schedule == "fixed":

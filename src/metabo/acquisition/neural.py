@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -126,7 +126,8 @@ class NeuralAF(nn.Module):
         return Slopes(score.to(raw.dtype), *pull(gradient * self.scale))
 
     def _normalized(self, raw: Tensor) -> Tensor:
-        return ((raw - self.shift) * self.scale).to(next(self.parameters()).dtype)
+        # Not `next(self.parameters())`, which walks the modules for longer than a layer takes.
+        return ((raw - self.shift) * self.scale).to(cast(nn.Linear, self.network[0]).weight.dtype)
 
     def _require_dim(self, belief: Belief) -> None:
         dim, given = self.architecture.dim, belief.x.shape[-1]

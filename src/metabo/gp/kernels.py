@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
+import torch
 from torch import Tensor
 
 from metabo.shapes import Float
@@ -58,6 +59,38 @@ SLOPES: dict[KernelName, Callable[[Tensor], Tensor]] = {
     "matern32": _matern32_slope,
 }
 """Derivatives of the kernels with respect to r^2."""
+
+
+def rbf_with_slope(r2: Float[Tensor, "*n"]) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
+    """The kernel and its derivative with respect to r^2, for less than both apart."""
+    k = rbf(r2)
+    return k, -0.5 * k
+
+
+def matern52_with_slope(
+    r2: Float[Tensor, "*n"],
+) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
+    """Likewise."""
+    a = (5 * r2).sqrt()
+    decay = (-a).exp()
+    linear = (1 + a) * decay
+    return torch.addcmul(linear, r2, decay, value=5 / 3), (-5 / 6) * linear
+
+
+def matern32_with_slope(
+    r2: Float[Tensor, "*n"],
+) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
+    """Likewise."""
+    a = (3 * r2).sqrt()
+    decay = (-a).exp()
+    return (1 + a) * decay, -1.5 * decay
+
+
+WITH_SLOPES: dict[KernelName, Callable[[Tensor], tuple[Tensor, Tensor]]] = {
+    "rbf": rbf_with_slope,
+    "matern52": matern52_with_slope,
+    "matern32": matern32_with_slope,
+}
 
 
 def correlation(

@@ -18,6 +18,9 @@ JITTER = 1e-8
 It is absolute: values should have a scale of about one (1e-4 would be taken for noise).
 """
 
+SIGNAL_FLOOR = 1e-12
+"""Least share of the signal variance that the diagonal has."""
+
 
 @dataclass(frozen=True)
 class Prior:
@@ -100,7 +103,8 @@ class Prior:
         At least 1e-12 of the signal variance: with less, values of a large scale would leave the
         factor singular in float64.
         """
-        return torch.maximum(self.noise_variance + self.jitter, 1e-12 * self.signal_variance)
+        floor = SIGNAL_FLOOR * self.signal_variance
+        return torch.maximum(self.noise_variance + self.jitter, floor)
 
     def with_noise(self, std: float) -> "Prior":
         """The prior of the same function observed with further independent noise."""

@@ -278,13 +278,16 @@ class Optimizer:
     def _observed(self, values: list[float]) -> BOState:
         """The state after the history, taking up an earlier one where that is a beginning."""
         known, state = self._state or ([], None)
-        is_fitted = isinstance(self._surrogate, Fitted)
         x = torch.tensor([one.x for one in self._history], dtype=torch.float64)
-        prior, seen = self._surrogate.model(x.view(-1, self.space.dim), values)
-        if state is None or is_fitted or values[: len(known)] != known:
+        x = x.view(-1, self.space.dim)
+        prior, seen = self._surrogate.model(x, values)
+        y = torch.tensor(seen, dtype=torch.float64)
+        if isinstance(self._surrogate, Fitted) and seen:
+            return BOState.after(prior, x[None], y[None], budget=self.budget)
+        if state is None or values[: len(known)] != known:
             known, state = [], BOState.start(prior, episodes=1, budget=self.budget)
-        for one, y in zip(self._history[len(known) :], seen[len(known) :], strict=True):
-            state = state.observe(one.point, torch.tensor([y], dtype=torch.float64))
+        for t in range(len(known), len(seen)):  # as in a rollout, to the bit
+            state = state.observe(x[t : t + 1], y[t : t + 1])
         return state
 
 

@@ -16,6 +16,16 @@ from metabo.pretrained import TrainedAF
 from metabo.shapes import Float
 
 PriorName = Literal["artifact", "fitted"]
+_BOUNDS = Bounds(
+    lengthscale=(0.05, 10.0),
+    signal=(0.05, 20.0),
+    noise=(1e-8, 0.1),
+    start_lengthscale=(0.1, 2.0),
+    start_signal=(0.3, 3.0),
+    start_noise=(1e-7, 1e-3),
+)
+"""A handful of points is explained best by extremes: noise only, or a lengthscale as long or as
+short as allowed. These keep to what a run can use."""
 
 
 @runtime_checkable
@@ -93,17 +103,17 @@ class Fitted:
         y = standardized(values)
         if len(y) < self.least:
             return default_prior(self.dim), y
-        # A handful of points is explained best by extremes: noise only, or none at all and a
-        # lengthscale that is as long or as short as allowed. The bounds keep to what can be used.
-        bounds = Bounds(
-            lengthscale=(0.05, 10.0),
-            signal=(0.05, 20.0),
-            noise=(1e-8, 0.1),
-            start_lengthscale=(0.1, 2.0),
-            start_signal=(0.3, 3.0),
-            start_noise=(1e-7, 1e-3),
+        data = x[None], torch.tensor([y], dtype=x.dtype)
+        prior = fit(
+            *data,
+            kernel="matern52",
+            bounds=_BOUNDS,
+            n_starts=32,
+            n_climbs=3,
+            iterations=60,
+            tolerance=0.03,
         )
-        return fit(x[None], torch.tensor([y], dtype=x.dtype), kernel="matern52", bounds=bounds), y
+        return prior, y
 
 
 def default_prior(dim: int) -> Prior:

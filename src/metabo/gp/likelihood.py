@@ -1,0 +1,93 @@
+"""How likely data is under GP hyperparameters.
+
+The log marginal likelihood is -1/2 z' A^-1 z - 1/2 log |A| - t/2 log 2 pi, where z = y - m and A
+is the covariance of the observations. Its derivative along dA is 1/2 tr((a a' - A^-1) dA) with
+a = A^-1 z.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from metabo.gp.kernels import WITH_SLOPES, KernelName, correlation
+from metabo.gp.prior import SIGNAL_FLOOR, Prior
+from metabo.shapes import Float
+
+
+def log_likelihood(
+    prior: Prior, x: Float[Tensor, "E t D"], y: Float[Tensor, "E t"]
+) -> Float[Tensor, " E"]:
+    """Log marginal likelihood of each data set under the prior, its jitter included."""
+    covariance = prior.signal_variance[:, None, None] * correlation(
+        prior.kernel, x, x, prior.lengthscale
+    )
+    diagonal = prior.diagonal[:, None].expand(y.shape)
+    factor = torch.linalg.cholesky_ex(covariance + torch.diag_embed(diagonal)).L
+    centred = y if prior.mean == "zero" else y - y.mean(-1, keepdim=True)
+    white = torch.linalg.solve_triangular(factor, centred[..., None], upper=False)[..., 0]
+    log_determinant = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+    return -0.5 * (white.square().sum(-1) + log_determinant + y.shape[-1] * math.log(2 * math.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """The log likelihood of E data sets as a function of S sets of hyperparameters each.
+
+    It gives its gradient along, written out: recorded operation by operation, a fit would take
+    several times as long.
+    """
+
+    x: Float[Tensor, "E t D"]
+    z: Float[Tensor, "E t"]
+    """Values less their prior mean."""
+    kernel: KernelName
+    jitter: float
+
+    def __call__(
+        self, theta: Float[Tensor, "E S P"]
+    ) -> tuple[Float[Tensor, "E S"], Float[Tensor, "E S P"]]:
+        """Values, -inf where they cannot be computed, and gradients.
+
+        `theta` holds the logarithms of D lengthscales, signal variance and noise variance.
+        """
+        dim, t = self.x.shape[-1], self.z.shape[-1]
+        precision = (-2 * theta[..., :dim]).exp()  # E S D
+        signal, noise = theta[..., dim:].exp().split(1, -1)  # E S 1
+        floor = SIGNAL_FLOOR * signal
+        diagonal = torch.maximum(noise + self.jitter, floor)
+        r2 = precision @ self._squares  # E S tt
+        correlations, slopes = WITH_SLOPES[self.kernel](r2)
+        covariance = (signal * correlations).unflatten(-1, (t, t))
+        covariance.diagonal(dim1=-2, dim2=-1).add_(diagonal)
+        factor, info = torch.linalg.cholesky_ex(covariance)
+        column = self.z[:, None, :, None].expand(-1, theta.shape[1], -1, -1)
+        white = torch.linalg.solve_triangular(factor, column, upper=False)
+        weights = torch.linalg.solve_triangular(factor.mT, white, upper=True)  # E S t 1
+        quadratic = white.square().sum((-2, -1))
+        log_determinant = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        value = -0.5 * (quadratic + log_determinant + t * math.log(2 * math.pi))
+        value = value.masked_fill((info > 0) | value.isnan(), -torch.inf)
+
+        change = weights * weights.mT - torch.cholesky_inverse(factor)  # E S t t
+        d_precision = (change.flatten(-2) * slopes) @ self._squares.mT
+        trace = change.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
+        # tr(change A) is known, and A without its diagonal is the signal's part.
+        d_signal = 0.5 * (quadratic.unsqueeze(-1) - t - trace * diagonal)
+        d_diagonal, is_floor = 0.5 * trace, diagonal == floor
+        return value, torch.cat(
+            [
+                -signal * precision * d_precision,
+                torch.where(is_floor, d_signal + d_diagonal * floor, d_signal),
+                torch.where(is_floor, 0.0, d_diagonal * noise),
+            ],
+            -1,
+        )
+
+    @cached_property
+    def _squares(self) -> Float[Tensor, "E D tt"]:
+        """Squared differences of all pairs of points, coordinate by coordinate."""
+        columns = self.x.mT
+        return (columns[..., :, None] - columns[..., None, :]).square().flatten(-2)
