@@ -25,6 +25,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         "published_curves",
         "published_taf",
         "rhino_hits",
+        "same_scores",
         "search_ablation",
         "trained_quality",
         "training_speed",

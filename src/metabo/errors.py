@@ -28,6 +28,15 @@ class OutputError(MetaBOError, OSError):
     """A result cannot be written where it was asked for."""
 
 
+class ExtraError(MetaBOError, ImportError):
+    """A package that only an extra of metabo brings is missing."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"{package} is not installed. Install it with `pip install metabo[{extra}]`."
+        )
+
+
 class BusyError(MetaBOError, OSError):
     """A file is in use by another process."""
 

@@ -28,6 +28,7 @@ from metabo.state import BOState
 from metabo.version import __version__
 
 MAX_BUDGET = 10_000
+Pending = Mapping[str, object] | Evaluation
 
 
 class Optimizer:
@@ -182,21 +183,20 @@ class Optimizer:
             self._state = values, self._observed(values)
         return self._state[1]
 
-    def ask(self, *, pending: Sequence[Mapping[str, object]] = ()) -> dict[str, Value]:
+    def ask(self, *, pending: Sequence[Pending] = ()) -> dict[str, Value]:
         """What to evaluate next. Changes nothing: asked twice, the answer is the same.
 
         Args:
-            pending: Evaluations under way elsewhere. They count as spent, and the model believes
-                of them what it expects (the kriging believer).
+            pending: Evaluations under way elsewhere, by parameters, or as an `Evaluation` whose
+                `x` is kept to the last bit. They count as spent, and the model believes of them
+                what it expects (the kriging believer).
         """
         return self.ask_batch(1, pending=pending)[0]
 
-    def ask_batch(
-        self, n: int, *, pending: Sequence[Mapping[str, object]] = ()
-    ) -> list[dict[str, Value]]:
+    def ask_batch(self, n: int, *, pending: Sequence[Pending] = ()) -> list[dict[str, Value]]:
         """The next `n` evaluations, each chosen as if those before it were under way."""
         _require_whole("n", n, 1, MAX_BUDGET)
-        under_way = [self._place(self.space.clean(params)) for params in pending]
+        under_way = [self._under_way(one) for one in pending]
         require_left(self.budget, self.remaining, under_way=len(under_way), n=n)
         question = (self.n_told, [x.tolist() for x in under_way])
         if self._answer is None or self._answer[0] != question or len(self._answer[1]) < n:
@@ -266,6 +266,11 @@ class Optimizer:
             journal.close()
             raise
         return journal
+
+    def _under_way(self, one: Pending) -> Float[Tensor, " D"]:
+        if isinstance(one, Evaluation):
+            return one.point[0]
+        return self._place(self.space.clean(one))
 
     def _place(self, params: Mapping[str, Value]) -> Float[Tensor, " D"]:
         """The point of the cube: the proposed one if these parameters were asked for."""

@@ -37,7 +37,7 @@ def proposer(
         space: Parameters by name; None for the artifact's.
         search: How acquisition functions are maximized.
     """
-    chosen = _resolved(af)
+    chosen = resolved(af)
     artifact = chosen if isinstance(chosen, TrainedAF) else None
     where = _space(space, artifact)
     domain, finder = in_space(search, where)
@@ -52,7 +52,8 @@ def proposer(
     return Proposer(policy, where, _identity(chosen), artifact)
 
 
-def _resolved(af: AF) -> str | AcquisitionFunction | Policy:
+def resolved(af: AF) -> str | AcquisitionFunction | Policy:
+    """The classical method by name, or the object; an artifact is loaded."""
     if isinstance(af, str) and parse(af)[0] in CLASSICAL:
         return af.strip()
     if isinstance(af, str | Path):

@@ -11,7 +11,7 @@ from metabo.domain import sobol
 from metabo.policies.candidates import Candidates, best, evaluate
 from metabo.policies.search import for_all
 from metabo.shapes import Bool, Float
-from metabo.state import BOState
+from metabo.state import BOState, History
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,12 @@ class Scatter:
 
     def clouds(self, state: BOState) -> Float[Tensor, "E N D"]:
         """The clouds one after the other; none before the first observation."""
-        x, y = state.history.x, state.history.y
-        if not state.n_observed or not self.k_cloud:
+        return self.around(state.history)
+
+    def around(self, history: History) -> Float[Tensor, "E N D"]:
+        """The clouds around the best of these observations, the best one's first."""
+        x, y = history.x, history.y
+        if not x.shape[1] or not self.k_cloud:
             return x[:, :0]
         near = torch.cdist(x, x, p=torch.inf) < 0.1  # E t t
         index = best(y, self.k_cloud, near)[..., None].expand(-1, -1, x.shape[-1])

@@ -1,0 +1,14 @@
+"""Acquisition functions of metabo in BoTorch."""
+
+from metabo.errors import ExtraError
+
+try:
+    import botorch as _botorch  # noqa: F401
+except ImportError as error:
+    raise ExtraError("BoTorch", "botorch") from error
+
+from metabo.integrations.botorch.acquisition import NeuralAcquisition
+from metabo.integrations.botorch.model import prior_model
+from metabo.integrations.botorch.starts import scattered_starts
+
+__all__ = ["NeuralAcquisition", "prior_model", "scattered_starts"]

@@ -1,0 +1,215 @@
+"""Learned acquisition functions in BoTorch.
+
+BoTorch scores points of shape `b1 x ... x bk x 1 x d` one by one; here they are the N points of a
+single episode, `1 N D`, and the model's posterior fills their `Belief`.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import Path
+
+import torch
+from botorch.acquisition import AnalyticAcquisitionFunction
+from botorch.acquisition.input_constructors import acqf_input_constructor
+from botorch.acquisition.objective import PosteriorTransform
+from botorch.exceptions import UnsupportedError
+from botorch.models.model import Model
+from botorch.utils.transforms import (
+    average_over_ensemble_models,
+    is_ensemble,
+    t_batch_mode_transform,
+)
+from torch import Tensor, nn
+
+from metabo.acquisition import AcquisitionFunction
+from metabo.errors import OptionError, ShapeError
+from metabo.pretrained import TrainedAF, load
+from metabo.shapes import Float
+from metabo.state import Belief, History
+
+
+class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
+    """The score alpha(mu(x), sigma(x), x, t, T, ...) that an artifact gives under a model.
+
+    A learned AF knows the scale of the values it was trained on: the model must be fitted to raw
+    values, standardized by an outcome transform of the model if at all. What was observed is read
+    from the model's training data, with its transforms undone, unless it is given.
+
+    Example:
+        >>> model = SingleTaskGP(train_X, train_Y)
+        >>> score = NeuralAcquisition(model, "branin", budget=30)
+        >>> x, value = optimize_acqf(
+        ...     score, bounds, q=1, num_restarts=10, raw_samples=512, ic_generator=scattered_starts
+        ... )
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        artifact: str | Path | AcquisitionFunction,
+        budget: int | None = None,
+        *,
+        step: int | None = None,
+        best_f: float | Tensor | None = None,
+        X_observed: Float[Tensor, "t D"] | None = None,
+        Y_observed: Float[Tensor, "t m"] | None = None,
+        bounds: Float[Tensor, "2 D"] | None = None,
+        posterior_transform: PosteriorTransform | None = None,
+        maximize: bool = True,
+    ) -> None:
+        """Score points for the next evaluation.
+
+        Args:
+            model: A fitted model of one outcome, or of several with a posterior transform.
+            artifact: A name, a file, or any acquisition function of metabo.
+            budget: Evaluations of the whole run, T; the artifact's own if None.
+            step: Evaluations so far, t; the number of observations if None.
+            best_f: The best value so far; the best observation if None.
+            X_observed: Points evaluated so far; the model's if None.
+            Y_observed: Their values before any posterior transform; the model's if None.
+            bounds: Of the native points, to map them to the unit cube, which is the default.
+            posterior_transform: Makes one outcome of several, or flips the sign.
+            maximize: With False, values (after the posterior transform) are better if smaller.
+        """
+        super().__init__(model, posterior_transform=posterior_transform)
+        af = load(artifact) if isinstance(artifact, str | Path) else artifact
+        # A copy, because `Module.to` would move and cast the caller's own network.
+        self.af = deepcopy(af) if isinstance(af, nn.Module) else af
+        self.maximize = maximize
+        if (X_observed is None) != (Y_observed is None):
+            raise OptionError("Give both `X_observed` and `Y_observed`, or neither of them.")
+        if X_observed is None or Y_observed is None:
+            X_observed, Y_observed = _training_data(model)
+        y = self._sign * _single_outcome(Y_observed, X_observed, posterior_transform)
+        if bounds is None:
+            bounds = torch.stack(
+                [torch.zeros(X_observed.shape[-1]), torch.ones(X_observed.shape[-1])]
+            )
+        bounds = bounds.to(X_observed)
+        _check(bounds, X_observed)
+        step = len(y) if step is None else step
+        budget = _own_budget(af) if budget is None else budget
+        if not 0 <= step < budget:
+            raise OptionError(
+                f"`step` must lie in 0..{budget - 1} (`budget` - 1), but is {step}. Give a larger "
+                "`budget`."
+            )
+        if best_f is None:
+            # As in a run: before any observation the incumbent is the prior mean 0.
+            best_f = y.max() if len(y) else y.new_zeros(())
+        else:
+            best_f = self._sign * torch.as_tensor(best_f).to(y).reshape(())
+        self.register_buffer("bounds", bounds)
+        self.register_buffer("observed_x", self._to_cube(X_observed)[None])
+        self.register_buffer("observed_y", y[None])
+        self.register_buffer("best", best_f[None])
+        self.register_buffer("step", torch.tensor(step, device=y.device))
+        self.register_buffer("budget", torch.tensor(budget, device=y.device))
+
+    @t_batch_mode_transform(expected_q=1)  # type: ignore[untyped-decorator]
+    @average_over_ensemble_models  # type: ignore[untyped-decorator]
+    def forward(self, X: Float[Tensor, "*b 1 D"]) -> Float[Tensor, "*n"]:
+        """Score every point; differentiable, in the precision of `X`."""
+        mean, std = self._mean_and_sigma(X)  # b1 ... bk 1, an ensemble's axis before the 1
+        shape = mean.shape[:-1]
+        points = X if is_ensemble(self.model) else X.squeeze(-2)
+        x = self._to_cube(points).expand(*shape, -1)
+        belief = Belief(
+            x.reshape(1, -1, X.shape[-1]),
+            self._sign * mean.reshape(1, -1),
+            std.reshape(1, -1),
+            self.best,
+            History(self.observed_x, self.observed_y),
+            self.step,
+            self.budget,
+        )
+        return self.af(belief).view(shape)
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.maximize else -1.0
+
+    def _to_cube(self, X: Tensor) -> Tensor:
+        low, high = self.bounds
+        return (X - low) / (high - low)
+
+
+@acqf_input_constructor(NeuralAcquisition)  # type: ignore[untyped-decorator]
+def construct_inputs_neural(
+    model: Model,
+    artifact: str | Path | AcquisitionFunction,
+    budget: int | None = None,
+    step: int | None = None,
+    best_f: float | Tensor | None = None,
+    bounds: Sequence[tuple[float, float]] | None = None,
+    posterior_transform: PosteriorTransform | None = None,
+    maximize: bool = True,
+) -> dict[str, object]:
+    """The arguments of `NeuralAcquisition`, for whoever builds acquisition functions by class.
+
+    Args:
+        model: As there, and so on.
+        artifact: As there.
+        budget: As there.
+        step: As there.
+        best_f: As there.
+        bounds: A pair (low, high) per dimension, as BoTorch's other constructors take them.
+        posterior_transform: As there.
+        maximize: As there.
+    """
+    return {
+        "model": model,
+        "artifact": artifact,
+        "budget": budget,
+        "step": step,
+        "best_f": best_f,
+        "bounds": None if bounds is None else torch.tensor(bounds, dtype=torch.float64).mT,
+        "posterior_transform": posterior_transform,
+        "maximize": maximize,
+    }
+
+
+def _training_data(model: Model) -> tuple[Tensor, Tensor]:
+    """The points and values (t m) that a model was fitted to, its own transforms undone."""
+    if not isinstance(getattr(model, "train_targets", None), Tensor):
+        raise UnsupportedError(
+            f"`{type(model).__name__}` does not show its training data. Give `X_observed` and "
+            "`Y_observed`."
+        )
+    has_original = getattr(model, "_has_transformed_inputs", False)
+    x = model._original_train_inputs if has_original else model.train_inputs[0]
+    y = model.train_targets
+    y = y.unsqueeze(-1) if model.num_outputs == 1 else y.mT
+    if hasattr(model, "outcome_transform"):
+        y, _ = model.outcome_transform.untransform(Y=y, X=x)
+    if is_ensemble(model) or model.num_outputs > 1:
+        # Each outcome repeats the points, and each member of an ensemble the values too.
+        x, y = (v.flatten(0, -3)[0] if v.ndim > 2 else v for v in (x, y))
+    if x.ndim > 2:
+        raise UnsupportedError(
+            "A learned acquisition function follows one run, but the model holds a batch of "
+            f"{tuple(x.shape[:-2])} data sets. Use one model for each."
+        )
+    return x.detach(), y.detach()
+
+
+def _single_outcome(Y: Tensor, X: Tensor, transform: PosteriorTransform | None) -> Tensor:
+    """The values that the run is about, `t`."""
+    return (Y if transform is None else transform.evaluate(Y, X)).reshape(len(X))
+
+
+def _own_budget(af: AcquisitionFunction) -> int:
+    if isinstance(af, TrainedAF):
+        return af.budget
+    raise OptionError(
+        "This acquisition function brings no budget along. Give `budget`, the number of "
+        "evaluations of the whole run."
+    )
+
+
+def _check(bounds: Tensor, X: Tensor) -> None:
+    if bounds.shape != (2, X.shape[-1]) or not bool((bounds[0] < bounds[1]).all()):
+        raise ShapeError(
+            f"`bounds` must be two rows of {X.shape[-1]} numbers, low below high, but got "
+            f"{bounds.tolist()}."
+        )

@@ -1,0 +1,68 @@
+"""Where `optimize_acqf` should start: late in a run an AF is a spike beside an observation.
+
+BoTorch's Sobol samples miss it; `options={"sample_around_best": True}` usually does not, but needs
+at least one observation and untransformed inputs.
+"""
+
+import torch
+from botorch.exceptions import UnsupportedError
+from torch import Tensor
+
+from metabo.integrations.botorch.acquisition import NeuralAcquisition
+from metabo.policies import Scatter
+from metabo.policies.candidates import best
+from metabo.policies.scatter import stretched_sobol
+from metabo.shapes import Float
+from metabo.state import History
+
+
+@torch.no_grad()
+def scattered_starts(
+    acq_function: NeuralAcquisition,
+    bounds: Float[Tensor, "2 D"],
+    q: int,
+    num_restarts: int,
+    raw_samples: int = 512,
+    fixed_features: dict[int, float] | None = None,
+    options: dict[str, object] | None = None,
+    inequality_constraints: object = None,
+    equality_constraints: object = None,
+) -> Float[Tensor, "n 1 D"]:
+    """The best of a grid and of clouds around the best observations: an `ic_generator`.
+
+    Args:
+        acq_function: Whose observations the clouds surround.
+        bounds: Within the acquisition function's own.
+        q: Always 1.
+        num_restarts: Starts wanted, about a third of them from the grid.
+        raw_samples: Points of the grid; each cloud has half as many.
+        fixed_features: Coordinates that do not vary, by number.
+        options: Not used; the starts are the same every time.
+        inequality_constraints: Not supported.
+        equality_constraints: Not supported.
+    """
+    if inequality_constraints or equality_constraints:
+        raise UnsupportedError(
+            "`scattered_starts` does not know constraints. Leave out `ic_generator`."
+        )
+    dim = bounds.shape[-1]
+    low, high = acq_function.bounds.to(bounds)
+
+    def scored(cube: Tensor) -> tuple[Tensor, Tensor]:  # N D -> native points, 1 N
+        x = torch.minimum(torch.maximum(low + cube * (high - low), bounds[0]), bounds[1])
+        for number, value in (fixed_features or {}).items():
+            x[:, number] = value
+        return x, acq_function(x.unsqueeze(-2)).unsqueeze(0)
+
+    scatter = Scatter(n_global=raw_samples, n_cloud=max(1, raw_samples // 2))
+    history = History(acq_function.observed_x.to(bounds), acq_function.observed_y.to(bounds))
+    clouds = scatter.around(history).unflatten(1, (-1, scatter.n_cloud))[0]  # K n D
+    n_global = num_restarts if not len(clouds) else max(1, num_restarts // 3)
+    grid, near = stretched_sobol(raw_samples, dim, bounds.device)
+    x, score = scored(grid.to(bounds))
+    starts = [x[best(score, n_global, near)[0]]]
+    each = -(-(num_restarts - n_global) // max(1, len(clouds)))
+    for cloud in clouds if each else ():
+        x, score = scored(cloud)
+        starts.append(x[best(score, each)[0]])
+    return torch.cat(starts)[:num_restarts].unsqueeze(-2)

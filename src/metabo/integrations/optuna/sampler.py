@@ -1,0 +1,223 @@
+"""`MetaBOSampler`: each trial of a study is what an `Optimizer` with the same history asks for."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from optuna.distributions import BaseDistribution, FloatDistribution
+from optuna.logging import get_logger
+from optuna.samplers import BaseSampler, RandomSampler
+from optuna.search_space import intersection_search_space
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from metabo.errors import OptionError
+from metabo.gp import Prior
+from metabo.integrations.optuna.distributions import Codec, SearchSpace, distributions_of, is_known
+from metabo.integrations.optuna.trials import POINT, Past, past_of
+from metabo.optimizer import Optimizer
+from metabo.optimizer.ask_tell import MAX_BUDGET
+from metabo.optimizer.proposer import AF, resolved
+from metabo.optimizer.surrogate import PriorName
+from metabo.policies import SearchName
+from metabo.pretrained import TrainedAF
+from metabo.schema import first_difference
+from metabo.space import Space
+
+_LOGGER = get_logger(f"optuna.{__name__}")
+
+
+class MetaBOSampler(BaseSampler):  # type: ignore[misc]
+    """Samples all parameters of a trial together, by a learned or classical AF on a GP.
+
+    The sampler keeps nothing between trials: it reads the history from the study's storage, so
+    any number of threads, processes and restarts can work on one study. Give them all the same
+    arguments, `seed` included.
+    """
+
+    def __init__(
+        self,
+        artifact: AF | None = None,
+        *,
+        budget: int | None = None,
+        seed: int | None = None,
+        search_space: Mapping[str, BaseDistribution] | None = None,
+        prior: Prior | PriorName | None = None,
+        search: SearchName = "gradient",
+        warn_independent_sampling: bool = True,
+    ) -> None:
+        """Choose what proposes.
+
+        Args:
+            artifact: A learned AF by name or file, or anything else that `Optimizer` takes as its
+                `af`. None for log expected improvement with a fitted prior, for any space.
+            budget: Trials in all, which a learned AF plans with; None for the artifact's.
+            seed: Of ties and independent samples; None for a random one.
+            search_space: Distributions by name. None for those of an artifact that was trained
+                for a space, else for those that all finished trials have in common.
+            prior: Of the GP, as in `Optimizer`.
+            search: How an acquisition function is maximized, as in `Optimizer`.
+            warn_independent_sampling: Whether to log why a parameter is sampled by itself.
+        """
+        self._af = resolved("logei" if artifact is None else artifact)
+        self._seed = secrets.randbits(32) if seed is None else seed
+        self._prior, self._search = prior, search
+        self._warns = warn_independent_sampling
+        self._logged: set[str] = set()
+        own = self._af if isinstance(self._af, TrainedAF) else None
+        if budget is None:
+            budget = MAX_BUDGET if own is None else own.budget
+        self._budget = budget
+        is_for_any = own is None or own.architecture.is_for_any_dimension
+        self._trained_for = None if is_for_any else own
+        self._known = None if search_space is None else dict(search_space)
+        if self._known is None and self._trained_for is not None:
+            self._known = distributions_of(self._trained_for.space)
+        # What does not fit is refused here rather than in the first trial.
+        example = {"x": FloatDistribution(0.0, 1.0)} if self._known is None else self._known
+        self._optimizer(SearchSpace.of(example), StudyDirection.MINIMIZE, 0)
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """The given space, the artifact's, or what all finished trials have in common."""
+        if self._known is not None:
+            return dict(self._known)
+        common = intersection_search_space(study.get_trials(deepcopy=False))
+        return {name: one for name, one in common.items() if is_known(one)}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """What to evaluate next, given all trials of the study.
+
+        Running trials count as evaluated with the value that the model expects. Trials that seem
+        to be asking at the same moment are thought to get what would be proposed to them, in the
+        order of their numbers, so that workers without a word to each other do not choose alike.
+        """
+        self._raise_error_if_multi_objective(study)
+        if not search_space:
+            self._store(study, trial, [])
+            return {}
+        space = SearchSpace.of(search_space)
+        past = past_of(trial, study.get_trials(deepcopy=False), space)
+        n_left = _n_left(space, past)
+        if n_left < 1:
+            self._log_once(
+                "all points",
+                "All points of the search space are evaluated or under way: trials repeat some.",
+            )
+            return self._at_random(study, trial, search_space)
+        n_ahead = min(past.n_ahead, n_left - 1)
+        n_known = len(past.told) + len(past.pending) + n_ahead
+        optimizer = self._optimizer(space, study.direction, n_known + 1)
+        optimizer.take_up(past.told)
+        params = optimizer.ask_batch(n_ahead + 1, pending=past.pending)[-1]
+        # Told to be forgotten: this is how an optimizer shows the point of its own proposal.
+        optimizer.tell_failure(params)
+        self._store(study, trial, list(optimizer.history[-1].x))
+        return space.decode(params)
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """Draw a parameter at random: before the space is known, or outside of it."""
+        self._raise_error_if_multi_objective(study)
+        self._require_trained_for(trial.distributions | {param_name: param_distribution})
+        if self._warns and (self._known is not None or _is_any_finished(study)):
+            self._log_once(
+                param_name,
+                f"Parameter `{param_name}` is sampled by itself, at random: it is not part of the "
+                "search space that all trials have in common, because it is conditional, its "
+                "range changes, or it is not in `search_space`.",
+            )
+        return self._draw(study, trial, param_name, param_distribution)
+
+    def after_trial(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Refuse a trial that was not about the space of the artifact."""
+        if state == TrialState.COMPLETE:
+            self._require_trained_for(trial.distributions, is_complete=True)
+
+    def _optimizer(self, space: SearchSpace, direction: StudyDirection, n: int) -> Optimizer:
+        """An optimizer without a history and a budget for at least `n` evaluations."""
+        if n > self._budget:
+            self._log_once(
+                "budget",
+                f"The budget of {self._budget} trials is spent; each further one is planned as "
+                "if it were the last.",
+            )
+        return Optimizer(
+            space.space,
+            budget=max(self._budget, n),
+            af=self._af,
+            direction="maximize" if direction == StudyDirection.MAXIMIZE else "minimize",
+            seed=self._seed,
+            prior=self._prior,
+            search=self._search,
+        )
+
+    def _require_trained_for(
+        self, distributions: Mapping[str, BaseDistribution], *, is_complete: bool = False
+    ) -> None:
+        """Raise if an artifact was trained for another space than a trial suggests."""
+        if self._trained_for is None:
+            return
+        known = self._trained_for.space
+        suggested = {n: Codec.of(one) for n, one in distributions.items() if is_known(one)}
+        given = {name: codec.parameter for name, codec in suggested.items()}
+        missing = [name for name in known.parameters if name not in given]
+        difference = first_difference(Space({**known.parameters, **given}), known)
+        if difference is None and is_complete and missing:
+            difference = f"parameter `{missing[0]}` is missing"
+        if difference is not None:
+            raise OptionError(
+                "The trial's search space differs from that of the artifact "
+                f"`{self._trained_for.path.stem}`: {difference}. Suggest the artifact's "
+                "parameters, or use another `artifact`."
+            )
+
+    def _at_random(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        self._store(study, trial, [])
+        return {name: self._draw(study, trial, name, one) for name, one in search_space.items()}
+
+    def _draw(
+        self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution
+    ) -> Any:
+        """A uniform value: a function of the seed, the trial's number and the parameter's name."""
+        text = f"{self._seed}/{trial.number}/{name}"
+        digest = blake2b(text.encode(), digest_size=4).digest()
+        random = RandomSampler(seed=int.from_bytes(digest, "little"))
+        return random.sample_independent(study, trial, name, distribution)
+
+    def _store(self, study: Study, trial: FrozenTrial, point: list[float]) -> None:
+        study._storage.set_trial_system_attr(trial._trial_id, POINT, point)
+
+    def _log_once(self, about: str, message: str) -> None:
+        if about not in self._logged:
+            self._logged.add(about)
+            _LOGGER.warning(message)
+
+
+def _n_left(space: SearchSpace, past: Past) -> int:
+    """Points neither evaluated nor under way; many where a `Float` makes them countless."""
+    size = space.space.size
+    if size is None:
+        return MAX_BUDGET
+    return size - len({one.x for one in (*past.told, *past.pending)})
+
+
+def _is_any_finished(study: Study) -> bool:
+    return bool(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)))

@@ -1,0 +1,75 @@
+"""The code on the pages about BoTorch, Optuna and Ax runs, and so do the examples."""
+
+import logging
+import re
+import runpy
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = {"ax": "ax_client", "botorch": "botorch_loop", "optuna": "optuna_study"}
+
+
+@pytest.fixture(autouse=True)
+def restored_levels():
+    """Pages and examples silence their libraries."""
+    loggers = [logging.getLogger(name) for name in ("ax", "optuna")]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_blocks_of_the_page_run_one_after_the_other(name):
+    pytest.importorskip(name, reason=f"needs the extra `{name}`")
+    text = (ROOT / "docs" / f"{name}.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    assert blocks
+    scope = {}
+    for block in blocks:
+        exec(compile(block, f"{name}.md", "exec"), scope)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAGES)
+def test_the_example_runs(name, capsys):
+    pytest.importorskip(name, reason=f"needs the extra `{name}`")
+    runpy.run_path(str(ROOT / "examples" / f"{PAGES[name]}.py"), run_name="__main__")
+    assert "best" in capsys.readouterr().out
+
+
+def test_the_folder_for_optunahub_has_what_its_registry_asks_for():
+    folder = ROOT / "optunahub" / "package" / "samplers" / "metabo"
+    assert {"__init__.py", "README.md", "LICENSE", "example.py", "requirements.txt"} <= {
+        path.name for path in folder.iterdir()
+    }
+    front = re.match(r"---\n(.*?)\n---\n", (folder / "README.md").read_text(), flags=re.DOTALL)
+    fields = dict(line.split(": ", 1) for line in front[1].splitlines())
+    assert set(fields) == {
+        "author",
+        "title",
+        "description",
+        "tags",
+        "optuna_versions",
+        "license",
+    }
+    assert "sampler" in fields["tags"]
+    assert (folder / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+
+
+@pytest.mark.slow
+def test_the_example_for_optunahub_runs(monkeypatch, capsys):
+    pytest.importorskip("optuna", reason="needs the extra `optuna`")
+    folder = ROOT / "optunahub" / "package"
+
+    def load_module(package):
+        """What `optunahub` does with a registry that is a folder."""
+        return SimpleNamespace(**runpy.run_path(str(folder / package / "__init__.py")))
+
+    monkeypatch.setitem(sys.modules, "optunahub", SimpleNamespace(load_module=load_module))
+    runpy.run_path(str(folder / "samplers" / "metabo" / "example.py"), run_name="__main__")
+    assert "'depth': 3" in capsys.readouterr().out
