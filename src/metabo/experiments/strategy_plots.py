@@ -64,8 +64,7 @@ def draw_curves_over_x(explanation: Explanation, episodes: Sequence[Episode], pa
             upper, lower = panels[row][column]
             _values(upper, step, view)
             upper.set_ylim(*limits)
-            # The lowest number would touch the highest of the panel below.
-            upper.yaxis.set_major_locator(MaxNLocator(5, prune="lower"))
+            upper.set_yticks(_ticks(*limits))
             _scores(lower, step, view)
             if row == 0:
                 upper.set_title(title, fontsize=10)
@@ -130,6 +129,12 @@ def _limits(steps: Sequence[Step]) -> tuple[float, float]:
     low, high = float(np.nanmin(numbers)), float(np.nanmax(numbers))
     margin = 0.12 * (high - low) or 1.0
     return low - margin, high + margin
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """A few round numbers, none so low that it would touch the panel below."""
+    least = low + 0.07 * (high - low)
+    return [v for v in MaxNLocator(5).tick_values(low, high) if least < v < high]
 
 
 def _values(axes: Axes, step: Step, view: View) -> None:
