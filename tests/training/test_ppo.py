@@ -85,12 +85,14 @@ def test_before_any_update_nothing_is_clipped_and_the_policy_loss_is_zero():
     assert 0 < entropy.item() <= math.log(batch.features.shape[1])
 
 
-def test_the_critic_is_shown_td_lambda_returns():
-    _, critic, batch, episodes = collected()
+@pytest.mark.parametrize("kind", ["step", "regret"])
+def test_the_critic_is_shown_td_lambda_returns(kind):
+    _, critic, batch, episodes = collected(replace(CONFIG, critic=kind))
     earned = rewards(episodes.regret, "log", CONFIG.reward_floor).float()
     step = torch.arange(5).expand(6, -1)
+    before = torch.cat([torch.zeros(6, 1), episodes.regret[:, :-1].float()], 1)
     with torch.no_grad():
-        values = critic(step, 5)
+        values = critic(step, 5, before)
     expected = advantages(earned, values, CONFIG.gamma, CONFIG.gae_lambda) + values
     torch.testing.assert_close(batch.target, expected.flatten())
 
@@ -131,3 +133,16 @@ def test_a_group_meets_one_task(tmp_path):
     first, second = seen[0].view(2, 3)
     assert len(first.unique()) == len(second.unique()) == 1
     assert first[0] != second[0]
+
+
+def test_a_critic_is_told_the_regret_before_a_step_and_not_after_it():
+    for kind in ("step", "regret"):
+        _, critic, batch, episodes = collected(replace(CONFIG, critic=kind))
+        other = critic(batch.step, 5, 10 * batch.regret + 1)
+        same = critic(batch.step, 5, batch.regret)
+        is_told = (other != same).unflatten(0, (6, 5))
+        assert not is_told[:, 0].any()  # there is no regret before the first evaluation
+        assert bool(is_told[:, 1:].any()) == (kind == "regret")
+        torch.testing.assert_close(
+            batch.regret.unflatten(0, (6, 5))[:, 1:], episodes.regret[:, :-1].float()
+        )

@@ -87,6 +87,8 @@ class TrainConfig:
     """Stop after so many iterations of the schedule, as found by cross-validation."""
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
+    critic: Literal["step", "regret"] = "step"
+    """What the value network sees: the step and the budget, or the regret so far too."""
     group: int = 1
     """Episodes on each task drawn: their mean advantage is subtracted, so that a choice is judged
     against others on the same task and not by how hard the task is."""

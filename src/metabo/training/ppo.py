@@ -5,6 +5,7 @@
 | `features`      | what the AF saw of the candidates of each step            | S N F   |
 | `index`         | which candidate was queried                               | S       |
 | `log_old`       | log-probability of that choice at the time                | S       |
+| `regret`        | simple regret before the step                             | S       |
 | `advantage`     | how much better it went than expected (GAE)               | S       |
 | `target`        | TD(lambda) return, what the critic should have said       | S       |
 
@@ -33,6 +34,8 @@ class Batch:
     index: Int[Tensor, " S"]
     log_old: Float[Tensor, " S"]
     step: Int[Tensor, " S"]
+    regret: Float[Tensor, " S"]
+    """Before the step; 0 before the first."""
     budget: int
     advantage: Float[Tensor, " S"]
     target: Float[Tensor, " S"]
@@ -90,7 +93,8 @@ def loss(
     ratio = (log_new - batch.log_old[rows]).exp()
     bounded = ratio.clamp(1 - config.clip, 1 + config.clip)
     policy = -torch.minimum(ratio * advantage, bounded * advantage).mean()
-    value = (critic(batch.step[rows], batch.budget) - batch.target[rows]).square().mean()
+    expected = critic(batch.step[rows], batch.budget, batch.regret[rows])
+    value = (expected - batch.target[rows]).square().mean()
     entropy = -(log_all.exp() * log_all.masked_fill(~batch.exists[rows], 0.0)).sum(-1).mean()
     clipped = ((ratio - 1).abs() > config.clip).float().mean()
     total = policy + config.value_coefficient * value - config.entropy_coefficient * entropy

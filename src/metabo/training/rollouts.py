@@ -75,7 +75,8 @@ def collect(
     )
     earned = rewards(episodes.regret, config.reward, config.reward_floor).float()
     step = torch.arange(budget, device=earned.device).expand(len(earned), -1)
-    values = critic(step, budget)
+    before = torch.nn.functional.pad(episodes.regret, (1, -1)).float()
+    values = critic(step, budget, before)
     gained = advantages(earned, values, config.gamma, config.gae_lambda)
     advantage = against_group(gained, config.group)
     most = max(part.shape[1] for part in features)
@@ -85,6 +86,7 @@ def collect(
         torch.stack(index, 1).flatten(),
         torch.stack(log_old, 1).flatten().float(),
         step.flatten(),
+        before.flatten(),
         budget,
         advantage.flatten(),
         (gained + values).flatten(),
