@@ -15,7 +15,7 @@ from metabo.loop import rollout
 from metabo.policies import CLASSICAL, Proposal, searcher
 from metabo.pretrained import artifacts
 from metabo.seeding import generator
-from metabo.tasks import space_of
+from metabo.tasks import TasksWithPrior, space_of
 
 MIXED = Space({"rate": Float(1e-4, 1.0, log=True), "n": Int(1, 9), "kind": Choice(("a", "b"))})
 QUADRATIC = {"x": Float(-1.0, 2.0), "y": Float(0.0, 5.0)}
@@ -103,6 +103,25 @@ def test_a_whole_run_of_an_artifact_repeats_the_rollout(name, unchecked):
     x = drive(optimizer, tasks, family.budget, family)
     assert torch.equal(x, episodes.queries[0])
     assert optimizer.remaining == 0
+
+
+@pytest.mark.parametrize("name", ["ei", "random"])
+def test_a_table_is_searched_as_in_a_rollout(name):
+    family = metabo.family("svm")
+    tasks = family.sample(1, generator(0, "test tasks"))
+    search = searcher("gradient", family.domain, repeats=False)
+    policy = method(name, Setting(family, search))
+    prior = tasks.prior if isinstance(tasks, TasksWithPrior) else None
+    episodes = rollout(policy, tasks, family, seed=0, budget=5)
+    optimizer = Optimizer(
+        family.space,
+        af=policy,
+        prior=prior or family.prior,
+        budget=5,
+        direction="maximize",
+    )
+    x = drive(optimizer, tasks, 5, family)
+    assert torch.equal(x, episodes.queries[0])
 
 
 def test_the_history_is_the_whole_state():

@@ -12,7 +12,7 @@ from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
 from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
-from metabo.policies.projected import Projected, Unseen
+from metabo.policies.projected import SAME, Projected
 from metabo.policies.scatter import Scatter
 from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
 from metabo.space import Space
@@ -53,7 +53,7 @@ def in_space(name: SearchName, space: Space) -> tuple[Domain, Searcher]:
     """
     if space.size is not None and space.size <= MAX_LISTED:
         domain = Finite(first_points(space, space.size))
-        return domain, Unseen(searcher(name, domain))
+        return domain, searcher(name, domain, repeats=False)
     box = Box(space.dim)
     is_real = all(parameter.levels is None for parameter in space.parameters.values())
     search = searcher(name, box)
@@ -62,6 +62,7 @@ def in_space(name: SearchName, space: Space) -> tuple[Domain, Searcher]:
 
 __all__ = [
     "CLASSICAL",
+    "SAME",
     "SEARCHES",
     "Candidates",
     "Enumerate",
@@ -79,7 +80,6 @@ __all__ = [
     "SearchName",
     "Searcher",
     "StartAt",
-    "Unseen",
     "by_mean_rank",
     "classical",
     "from_midpoint",
