@@ -108,7 +108,8 @@ def optuna() -> Proposer:
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    space = {name: optuna.distributions.FloatDistribution(0, 1) for name in SPACE.parameters}
+    side: optuna.distributions.BaseDistribution = optuna.distributions.FloatDistribution(0, 1)
+    space = dict.fromkeys(SPACE.parameters, side)
 
     def prepare(x: Tensor, y: Tensor) -> Callable[[], object]:
         study = optuna.create_study(sampler=optuna.samplers.GPSampler(seed=0))

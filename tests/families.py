@@ -2,6 +2,7 @@
 
 import pytest
 
+from metabo.domain import Finite, sobol
 from metabo.tasks import FAMILIES
 
 SLOW = {"furuta"}
@@ -11,8 +12,19 @@ APPROXIMATE = {"furuta-reference", "furuta", "furuta-real"}
 NUMBERED = {"furuta-real"}
 """They have a few fixed tasks, and another family's sources; they need MuJoCo."""
 
+TABLES = {"svm", "adaboost"}
+"""They have a few data sets, so that draws may repeat."""
+
 
 def params(*left_out):
     """The names of all families but some, the slow ones marked."""
     names = [n for n in FAMILIES if not any(n in some for some in left_out)]
     return [pytest.param(n, marks=[pytest.mark.slow] * (n in SLOW)) for n in names]
+
+
+def points(family, n):
+    """Some points where the family's tasks can be queried, at most so many."""
+    domain = family.domain
+    if not isinstance(domain, Finite):
+        return sobol(n, domain.dim)
+    return domain.points[:: max(1, len(domain.points) // n)][:n]

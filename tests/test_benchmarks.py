@@ -20,6 +20,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
     [
         "ask_latency",
         "episodes",
+        "measure_tables",
         "search_quality",
         "published_curves",
         "published_taf",

@@ -18,6 +18,7 @@ def test_all_points_are_listed_once_and_are_where_projection_puts_them():
     assert len(points) == SPACE.size == 600
     assert len({tuple(SPACE.decode(x).values()) for x in points}) == 600
     torch.testing.assert_close(SPACE.project(points), points, rtol=0, atol=1e-15)
+    assert all(torch.equal(SPACE.encode(SPACE.decode(x)), x) for x in points[::7])
 
 
 def test_the_first_points_of_a_huge_space_are_different():

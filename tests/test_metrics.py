@@ -1,6 +1,6 @@
 import torch
 
-from metabo.metrics import fraction_solved, quantiles, simple_regret, steps_to
+from metabo.metrics import bootstrap_mean, fraction_solved, quantiles, simple_regret, steps_to
 
 REGRET = torch.tensor([[3.0, 1.0, 0.5], [4.0, 4.0, 4.0], [0.2, 0.2, 0.1]], dtype=torch.float64)
 
@@ -31,3 +31,17 @@ def test_fraction_solved_counts_episodes():
 
 def test_steps_to_counts_from_one_and_says_never():
     assert steps_to(REGRET, 1.0).tolist() == [2, 4, 1]
+
+
+def test_the_bootstrap_interval_covers_the_mean_as_often_as_it_says(rng):
+    covered = 0
+    for seed in range(200):
+        sample = torch.randn(30, 1, generator=rng, dtype=torch.float64)
+        low, _, high = bootstrap_mean(sample, seed=seed, draws=300)[:, 0]
+        covered += bool(low <= 0 <= high)
+    assert 160 <= covered <= 195  # 90 % of 200, less what 30 points cost, within three deviations
+
+
+def test_the_bootstrap_interval_of_equal_tasks_is_a_point():
+    curve = torch.tensor([[3.0, 2.0]]).double().expand(5, -1)
+    assert torch.equal(bootstrap_mean(curve), curve[:3])

@@ -20,14 +20,13 @@ def is_continuous(space: Space) -> Bool[Tensor, " D"]:
 
 
 def first_points(space: Space, n: int) -> Float[Tensor, "N D"]:
-    """So many different points of a space without `Float`s, or all if it has fewer."""
+    """So many different points of a space without `Float`s, or all if it has fewer, encoded."""
     if space.size is None:
         raise OptionError("A space with a `Float` has no list of points. Use `Int` or `Choice`.")
     # An `Int` may have 2**50 values; as many as points are wanted are enough of them.
     values = [_coordinates(parameter, n) for parameter in space.parameters.values()]
     rows = islice(product(*values), n)
-    points = torch.tensor([[c for part in row for c in part] for row in rows], dtype=torch.float64)
-    return space.project(points)
+    return torch.tensor([[c for part in row for c in part] for row in rows], dtype=torch.float64)
 
 
 def neighbours(space: Space, x: Float[Tensor, "E K D"]) -> Float[Tensor, "E N D"]:

@@ -58,7 +58,8 @@ class Journal:
         """Open the file, or create it, and cut off a line that was never finished."""
         self.path = path
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            binary = getattr(os, "O_BINARY", 0)  # Windows would translate ends of lines
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | binary, 0o666)
         except OSError as error:
             raise _refused(path, error) from None
         self._closed = weakref.finalize(self, os.close, self._file)

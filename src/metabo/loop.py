@@ -12,7 +12,7 @@ from metabo.policies import Policy, Proposal
 from metabo.seeding import Noise
 from metabo.shapes import Float, Int
 from metabo.state import BOState
-from metabo.tasks import TaskFamily, Tasks
+from metabo.tasks import TaskFamily, Tasks, TasksWithPrior
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ def rollout(
         family: Gives the GP prior, the noise of observations and the budget.
         seed: Of the random numbers inside the episodes, or a tensor (see `Noise.at`).
         budget: Evaluations per episode; the family's own if None.
-        prior: GP hyperparameters, for all episodes or each; the family's own if None.
+        prior: GP hyperparameters, for all episodes or each; the family's own if None. Tasks that
+            come with their own are run with those.
         episodes: Numbers by which episodes draw their random numbers; 0, 1, ... if None. An
             episode run alone under its number repeats what it did among others.
         on_step: Called after each step with the number of steps done and what was proposed.
@@ -60,7 +61,9 @@ def rollout(
     device, n = optimum.device, optimum.shape[0]
     budget = family.budget if budget is None else budget
     numbers = torch.arange(n, device=device) if episodes is None else episodes.to(device)
-    state = BOState.start((prior or family.prior).to(device), episodes=n, budget=budget)
+    own = tasks.prior if isinstance(tasks, TasksWithPrior) else None
+    prior = own or prior or family.prior
+    state = BOState.start(prior.to(device), episodes=n, budget=budget)
     values = []
     for step in range(budget):
         noise = Noise.at(seed, episodes=numbers, step=step)

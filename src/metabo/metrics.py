@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from metabo.seeding import generator
 from metabo.shapes import Float, Int
 
 
@@ -21,6 +22,22 @@ def simple_regret(
 def quantiles(regret: Float[Tensor, "E T"], levels: list[float]) -> Float[Tensor, "q T"]:
     """Quantiles over episodes at each step, linearly interpolated."""
     return torch.quantile(regret, regret.new_tensor(levels), dim=0)
+
+
+def bootstrap_mean(
+    regret: Float[Tensor, "E T"], *, level: float = 0.9, draws: int = 2000, seed: int = 0
+) -> Float[Tensor, "3 T"]:
+    """Lower end, mean and upper end of an interval for the mean over tasks.
+
+    Tasks are drawn again with replacement: the interval tells how much the mean depends on which
+    of them happened to be there. Methods given the same seed are compared on the same draws.
+    """
+    source = generator(seed, "bootstrap")
+    index = torch.randint(len(regret), (draws, len(regret)), generator=source)
+    means = regret[index].mean(1)  # draws T
+    ends = regret.new_tensor([(1 - level) / 2, (1 + level) / 2])
+    low, high = torch.quantile(means, ends, dim=0)
+    return torch.stack([low, regret.mean(0), high])
 
 
 def fraction_solved(regret: Float[Tensor, "E T"], threshold: float) -> Float[Tensor, " T"]:

@@ -30,10 +30,16 @@ class Readable(Protocol):
         ...
 
 
+_OPENED_BY = {"table": "path"}
+"""Names whose first option may be given by its value alone: `table:FOLDER`."""
+
+
 def parse(text: str) -> tuple[str, dict[str, str]]:
     """Split `name:option=value:...` into the name and its options, values still text."""
     name, *parts = text.strip().split(":")
     options: dict[str, str] = {}
+    if name in _OPENED_BY and parts and "=" not in parts[0]:
+        options[_OPENED_BY[name]] = parts.pop(0)
     for part in parts:
         option, equals, value = part.partition("=")
         if not (option and equals and value):

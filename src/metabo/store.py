@@ -58,7 +58,7 @@ def save_bytes(content: bytes) -> Callable[[Path], object]:
     return lambda path: path.write_bytes(content)
 
 
-def save_json(record: Mapping[str, object]) -> Callable[[Path], object]:
+def save_json(record: Mapping[str, object] | Sequence[object]) -> Callable[[Path], object]:
     """A function that writes the record as strict JSON: NaN and infinity are refused."""
     text = json.dumps(record, allow_nan=False)
     return lambda path: path.write_text(text)

@@ -2,10 +2,9 @@
 
 import pytest
 import torch
-from families import APPROXIMATE, NUMBERED, params
+from families import APPROXIMATE, NUMBERED, TABLES, params, points
 
 import metabo
-from metabo.domain import sobol
 from metabo.errors import OptionError
 from metabo.seeding import generator
 from metabo.tasks import FAMILIES, TaskFamily, Tasks
@@ -43,7 +42,7 @@ def test_batched_is_a_loop_over_singles(name, rng):
     family = metabo.family(name)
     tasks = family.sample(4, rng)
     assert isinstance(tasks, Tasks)
-    x = torch.rand(4, 9, family.domain.dim, generator=rng, dtype=torch.float64)
+    x = torch.stack([points(family, 9 + e)[-9:] for e in range(4)])
     for e in range(4):
         alone = tasks.take(torch.tensor([e]))
         torch.testing.assert_close(tasks(x)[e : e + 1], alone(x[e : e + 1]), rtol=0, atol=1e-12)
@@ -54,19 +53,19 @@ def test_batched_is_a_loop_over_singles(name, rng):
 def test_no_value_exceeds_the_optimum(name, rng):
     family = metabo.family(name)
     tasks = family.sample(20, rng)
-    values = tasks(sobol(4096, family.domain.dim).expand(20, -1, -1))
+    values = tasks(points(family, 4096).expand(20, -1, -1))
     assert (values.amax(-1) <= tasks.optimum + 1e-10).all()
 
 
 @pytest.mark.parametrize("name", [*params(NUMBERED), OWN])
 def test_the_first_tasks_do_not_depend_on_how_many_are_drawn(name):
     family = metabo.family(name)
-    x = sobol(5, family.domain.dim).expand(3, -1, -1)
+    x = points(family, 5).expand(3, -1, -1)
     few, many = (family.sample(n, generator(0, "test tasks")) for n in (3, 30))
     assert torch.equal(few(x), many.take(torch.arange(3))(x))
 
 
-@pytest.mark.parametrize("name", [*params(NUMBERED), OWN])
+@pytest.mark.parametrize("name", [*params(NUMBERED, TABLES), OWN])
 def test_streams_and_seeds_draw_different_tasks(name):
     family = metabo.family(name)
     streams = [
@@ -75,7 +74,7 @@ def test_streams_and_seeds_draw_different_tasks(name):
         (0, "validation tasks"),
         (1, "test tasks"),
     ]
-    x = sobol(3, family.domain.dim).expand(50, -1, -1)
+    x = points(family, 3).expand(50, -1, -1)
     rows = torch.cat([family.sample(50, generator(*s))(x) for s in streams])
     assert len(rows.unique(dim=0)) == 200
 
@@ -83,7 +82,7 @@ def test_streams_and_seeds_draw_different_tasks(name):
 @pytest.mark.parametrize("name", [*params(NUMBERED), OWN])
 def test_source_tasks_are_always_the_same(name):
     family = metabo.family(name)
-    x = sobol(5, family.domain.dim).expand(8, -1, -1)
+    x = points(family, 5).expand(8, -1, -1)
     assert torch.equal(family.sources(8)(x), family.sources(20).take(torch.arange(8))(x))
     restricted = metabo.family(name, sources=8)
     assert torch.equal(restricted.sources(8)(x), family.sources(8)(x))

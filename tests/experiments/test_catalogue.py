@@ -62,6 +62,7 @@ def test_a_report_shows_ours_beside_theirs_and_dashes_for_what_is_missing(name):
     result = {
         "regret": {"median": [0.123] * 30},
         "seconds": {"seconds_per_episode": 0.123},
+        "table": {key: [0.123] * 20 for key in ("mean", "low", "high", "unsolved")},
         "tuning": {
             "total": {"gmm-ucb:w=0.22:components=3": 0.123},
             "best": "gmm-ucb:w=0.22:components=3",

@@ -4,7 +4,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from families import NUMBERED, SLOW, params
 
 import metabo
 from metabo import Choice, Float, Int, MetaBOError, Optimizer, Space
@@ -16,7 +15,7 @@ from metabo.loop import rollout
 from metabo.policies import CLASSICAL, Proposal, searcher
 from metabo.pretrained import artifacts
 from metabo.seeding import generator
-from metabo.tasks import space_of
+from metabo.tasks import TasksWithPrior, space_of
 
 MIXED = Space({"rate": Float(1e-4, 1.0, log=True), "n": Int(1, 9), "kind": Choice(("a", "b"))})
 QUADRATIC = {"x": Float(-1.0, 2.0), "y": Float(0.0, 5.0)}
@@ -40,12 +39,17 @@ def drive(optimizer, task, budget, family):
     return torch.tensor([one.x for one in optimizer.history], dtype=torch.float64)
 
 
-@pytest.mark.parametrize("family_name", params(NUMBERED | SLOW))
-@pytest.mark.parametrize("name", ["metabo", *CLASSICAL, "ucb:beta=9:schedule=gp-ucb"])
-def test_ask_tell_repeats_the_rollout_to_the_bit(family_name, name):
+NAMES = ["metabo", *CLASSICAL, "ucb:beta=9:schedule=gp-ucb"]
+# The unit cube in few and more dimensions, and parameters with ranges of their own.
+FAMILIES = ["rhino-1", "hartmann-3", "furuta-reference"]
+CASES = [(name, family) for name in NAMES[1:] for family in FAMILIES] + [
+    ("metabo", name) for name in artifacts() if not name.endswith("-50")
+]
+
+
+@pytest.mark.parametrize(("name", "family_name"), CASES)
+def test_ask_tell_repeats_the_rollout_to_the_bit(name, family_name):
     family = metabo.family(family_name)
-    if name == "metabo" and family_name not in artifacts():
-        pytest.skip("no artifact of this family is shipped")
     tasks = family.sample(1, generator(0, "test tasks"))
     budget = 4
     policy = method(name, Setting(family, searcher("gradient", family.domain)))
@@ -89,8 +93,8 @@ def test_the_rollout_is_repeated_with_every_search(search):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["branin", "goldstein-price", "hartmann-3", "rhino-1"])
-def test_a_whole_run_of_an_artifact_repeats_the_rollout(name):
+@pytest.mark.parametrize("name", ["branin"])
+def test_a_whole_run_of_an_artifact_repeats_the_rollout(name, unchecked):
     family = metabo.family(name)
     tasks = family.sample(1, generator(1, "test tasks"))
     policy = method("metabo", Setting(family, searcher("gradient", family.domain)))
@@ -99,6 +103,25 @@ def test_a_whole_run_of_an_artifact_repeats_the_rollout(name):
     x = drive(optimizer, tasks, family.budget, family)
     assert torch.equal(x, episodes.queries[0])
     assert optimizer.remaining == 0
+
+
+@pytest.mark.parametrize("name", ["ei", "random"])
+def test_a_table_is_searched_as_in_a_rollout(name):
+    family = metabo.family("svm")
+    tasks = family.sample(1, generator(0, "test tasks"))
+    search = searcher("gradient", family.domain, repeats=False)
+    policy = method(name, Setting(family, search))
+    prior = tasks.prior if isinstance(tasks, TasksWithPrior) else None
+    episodes = rollout(policy, tasks, family, seed=0, budget=5)
+    optimizer = Optimizer(
+        family.space,
+        af=policy,
+        prior=prior or family.prior,
+        budget=5,
+        direction="maximize",
+    )
+    x = drive(optimizer, tasks, 5, family)
+    assert torch.equal(x, episodes.queries[0])
 
 
 def test_the_history_is_the_whole_state():
@@ -277,6 +300,7 @@ def test_a_spent_budget_ends_asking_and_not_telling():
         ({"space": QUADRATIC, "budget": 5, "seed": 0.5}, OptionError, "`seed` must be a whole"),
         ({"space": QUADRATIC, "budget": 5, "direction": "min"}, OptionError, "Unknown direction"),
         ({"space": QUADRATIC, "budget": 5, "search": "x"}, OptionError, "Unknown search `x`"),
+        ({"space": {"n": Int(1, 3)}, "budget": 5, "search": "x"}, OptionError, "Unknown search"),
         (
             {"space": QUADRATIC, "budget": 5, "af": "eii"},
             OptionError,
@@ -365,7 +389,7 @@ LARGE = Space({"n": Int(1, 200), "m": Int(1, 4096, log=True), "kind": Choice(("a
 
 
 @pytest.mark.slow
-def test_a_large_discrete_space_is_never_repeated_and_its_minimum_is_found():
+def test_a_large_discrete_space_is_never_repeated_and_its_minimum_is_found(unchecked):
     def value(params):
         cost = abs(params["n"] - 37) / 20 + abs(math.log2(params["m"]) - 5)
         return cost + (params["kind"] != "b")

@@ -1,5 +1,6 @@
 import pytest
 
+import metabo
 from metabo.errors import OptionError
 from metabo.training import TrainConfig, preset, read_settings
 from metabo.training.rollouts import training_searches
@@ -21,8 +22,8 @@ def test_the_paper_preset_is_the_papers_table():
     assert config.gamma == 0.98
     assert config.gae_lambda == 0.98
     assert config.max_gradient_norm is None
-    for dim, size in ((1, 500), (2, 1000), (3, 2000)):
-        (search,) = training_searches(config, dim)
+    for name, size in (("rhino-1", 500), ("branin", 1000), ("hartmann-3", 2000)):
+        (search,) = training_searches(config, metabo.family(name))
         assert (search.n_global, search.n_local, search.k) == (size, size, 5)
         assert search.grid == "lattice"
 

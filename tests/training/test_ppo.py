@@ -9,9 +9,10 @@ from metabo.acquisition import NeuralAF
 from metabo.seeding import generator
 from metabo.training import preset
 from metabo.training.critic import Critic
-from metabo.training.ppo import advantages, log_probabilities, loss, update
+from metabo.training.ppo import advantages, against_group, log_probabilities, loss, update
 from metabo.training.rewards import rewards
 from metabo.training.rollouts import collect, training_searches
+from metabo.training.trainer import Trainer
 
 CONFIG = preset("fast", "branin", hidden=(16,), episodes=6, n_global=40, minibatches=3)
 
@@ -22,7 +23,7 @@ def collected(config=CONFIG, budget=5):
     af = NeuralAF(config.architecture(2), weights)
     critic = Critic(config, weights)
     tasks = family.sample(config.episodes, generator(0, "training tasks/0"))
-    (search, *_) = training_searches(config, 2)
+    (search, *_) = training_searches(config, family)
     batch, episodes = collect(af, critic, tasks, family, config, search, budget=budget, seed=0)
     return af, critic, batch, episodes
 
@@ -106,3 +107,27 @@ def test_an_update_makes_good_choices_likelier():
     after = log_probabilities(af, batch.features, batch.exists)
     change = after.gather(1, batch.index[:, None])[:, 0].detach() - before
     assert change[good].mean() > change[~good].mean() + 0.01
+
+
+def test_a_group_is_judged_against_itself(rng):
+    advantage = torch.randn(6, 4, generator=rng)
+    judged = against_group(advantage, 3)
+    for task in range(2):
+        own = advantage[3 * task : 3 * task + 3]
+        torch.testing.assert_close(judged[3 * task : 3 * task + 3], own - own.mean(0))
+    # How hard a task is does not count any more.
+    harder = advantage + torch.tensor([5.0] * 3 + [0.0] * 3)[:, None]
+    torch.testing.assert_close(against_group(harder, 3), judged)
+    assert torch.equal(against_group(advantage, 1), advantage)
+
+
+def test_a_group_meets_one_task(tmp_path):
+    config = replace(CONFIG, group=3)
+    trainer = Trainer(config, tmp_path)
+    seen = []
+    original = trainer.collect
+    trainer.collect = lambda tasks, *rest: seen.append(tasks.optimum) or original(tasks, *rest)
+    trainer._iterate(0.0)
+    first, second = seen[0].view(2, 3)
+    assert len(first.unique()) == len(second.unique()) == 1
+    assert first[0] != second[0]

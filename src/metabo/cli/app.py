@@ -6,6 +6,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from metabo.cli.crossvalidate import crossvalidate_
 from metabo.cli.evaluate import evaluate_
 from metabo.cli.listing import list_
 from metabo.cli.report import report_
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command("list")(list_)
 app.command("train")(train_)
 app.command("evaluate")(evaluate_)
+app.command("crossvalidate")(crossvalidate_)
 app.command("report")(report_)
 app.command("init")(init_)
 app.command("ask")(ask_)

@@ -10,12 +10,14 @@ from rich.text import Text
 
 from metabo.cli.console import console, say
 from metabo.experiments import evaluate
-from metabo.experiments.display import progress_bars, summary
+from metabo.experiments.display import means, progress_bars, summary
+from metabo.experiments.tables import table_record
 from metabo.options import parse
 from metabo.policies import SearchName
 from metabo.pretrained import load
 from metabo.store import require_writable, save_json, write_all
 from metabo.tasks import family
+from metabo.tasks.tabular import TabularFamily
 
 
 def evaluate_(
@@ -25,7 +27,9 @@ def evaluate_(
     methods: Annotated[
         str, typer.Option(help="Methods to compare, separated by commas.")
     ] = "ei,random",
-    tasks: Annotated[int, typer.Option(help="Test tasks to draw.")] = 100,
+    tasks: Annotated[
+        int | None, typer.Option(help="Test tasks to draw.", show_default="100, or all")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of tasks and episodes.")] = 0,
     budget: Annotated[
         int | None, typer.Option(help="Evaluations per task.", show_default="the family's")
@@ -45,11 +49,11 @@ def evaluate_(
     ] = None,
 ) -> None:
     """Run methods on the same unseen tasks; print a table, write results.json and regret.png."""
-    from metabo.experiments.plots import plot_regret  # matplotlib is slow to import
+    from metabo.experiments.plots import plot_regret, plot_tables  # matplotlib is slow to import
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
-    family(family_)
+    is_table = isinstance(family(family_), TabularFamily)
     require_writable(folder, ("results.json", "regret.png"))
     if artifact is not None and "metabo" in names:
         _warn_of_another_family(artifact, family_)
@@ -77,13 +81,21 @@ def evaluate_(
     finally:
         if bars:
             progress.stop()
+    records = {
+        name: table_record(result.regret[None]) for name, result in evaluation.methods.items()
+    }
+    title = f"{family_}: mean simple regret on {evaluation.tasks} data sets"
     write_all(
         folder,
         {
             "results.json": save_json(evaluation.record()),
-            "regret.png": lambda path: plot_regret(evaluation, path),
+            "regret.png": lambda path: (
+                plot_tables(records, title, path) if is_table else plot_regret(evaluation, path)
+            ),
         },
     )
+    if is_table:
+        console.print(means(title, records, evaluation.budget))
     console.print(summary(evaluation))
     say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
 

@@ -7,6 +7,8 @@ import typer
 from rich.progress import TaskID
 
 from metabo.cli.console import console, say
+from metabo.cli.crossvalidate import show, with_bars
+from metabo.experiments.crossvalidation import METHODS
 from metabo.experiments.display import empty_table, progress_bars
 from metabo.pretrained import read_card
 from metabo.store import require_writable, write_all
@@ -16,7 +18,10 @@ from metabo.training import Event, TensorBoard, read_settings, train
 
 def train_(
     family_: Annotated[str, typer.Argument(metavar="FAMILY", help="Such as branin.")],
-    preset: Annotated[str, typer.Option(help="default, paper or fast.")] = "default",
+    preset: Annotated[
+        str | None,
+        typer.Option(help="default, paper, fast or table.", show_default="by the family"),
+    ] = None,
     sources: Annotated[
         int | None, typer.Option(help="Learn from so many fixed tasks.", show_default="all")
     ] = None,
@@ -29,6 +34,10 @@ def train_(
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of the run.", show_default="runs/train-FAMILY"),
+    ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(help="Find by cross-validation over a table's data sets when to stop."),
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in the folder.")] = False,
     settings: Annotated[
@@ -47,6 +56,12 @@ def train_(
     given = {"sources": sources, "iterations": iterations}
     changes |= {name: value for name, value in given.items() if value is not None}
     changes |= read_settings(settings or [])
+    if folds is not None:
+        outcome = with_bars(
+            family_, folder / "folds", folds, list(METHODS), seed=seed, jobs=2, changes=changes
+        )
+        show(outcome, folder / "folds")
+        changes["stop_at"] = outcome.stop
     board = TensorBoard(folder / "tensorboard") if tensorboard else None
     progress = progress_bars("reward {task.fields[reward]:.3f}  validation {task.fields[best]}")
     bars: list[TaskID] = []

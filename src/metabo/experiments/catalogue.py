@@ -7,7 +7,7 @@ from typing import Literal
 from metabo.errors import OptionError, unknown
 from metabo.policies import SearchName
 
-Kind = Literal["regret", "seconds", "tuning"]
+Kind = Literal["regret", "seconds", "tuning", "table"]
 ScaleName = Literal["smoke", "full"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "full")
 BENCHMARKS = ("branin", "goldstein-price", "hartmann-3")
@@ -156,6 +156,17 @@ EXPERIMENTS: dict[str, Experiment] = {
                 "metabo-50",
             ),
             _FIGURE,
+        ),
+        *(
+            Experiment(
+                f"figure-4-{family}",
+                f"Hyperparameters of {learner} on data sets never seen",
+                "table",
+                ("metabo", "ei", "taf-me", "taf-r", "portfolio", "mean-rank", "random"),
+                {"smoke": Scale(4, 5), "full": Scale(15, budget)},
+                families=(family,),
+            )
+            for family, learner, budget in (("svm", "an SVM", 20),)
         ),
         Experiment(
             "run-time",

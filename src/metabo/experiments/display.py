@@ -1,7 +1,9 @@
 """How tables and progress bars look in a terminal."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -19,6 +21,7 @@ from rich.text import Text
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import Evaluation
 from metabo.experiments.runner import run
+from metabo.experiments.tables import marks, table_rows
 from metabo.metrics import quantiles
 
 
@@ -87,6 +90,15 @@ def summary(evaluation: Evaluation) -> Table:
         numbers = [f"{curve[t - 1]:.1e}" for t in marks]
         seconds = f"{evaluation.methods[name].seconds_per_episode:.4f}"
         table.add_row(Text(name), *numbers, _spark(curve, min(logs), max(logs)), seconds)
+    return table
+
+
+def means(title: str, records: Mapping[str, dict[str, Any]], budget: int) -> Table:
+    """Mean regret of each method on a table's data sets at a few steps, with intervals."""
+    steps = marks(budget)
+    table = empty_table(title, "method", *(f"t={t}" for t in steps), f"unsolved at t={budget}")
+    for row in table_rows(records, records, steps):
+        table.add_row(*(Text(cell.replace(" (", "\n(")) for cell in row))
     return table
 
 

@@ -92,7 +92,7 @@ def evaluate(
     family: str,
     *,
     methods: Sequence[str] = ("ei", "random"),
-    tasks: int = 100,
+    tasks: int | None = None,
     seed: int = 0,
     budget: int | None = None,
     task_file: str | Path | None = None,
@@ -108,6 +108,7 @@ def evaluate(
         family: Its name, such as `branin` or `branin:noise=0.1`.
         methods: Methods, such as `ei` or `ucb:beta=9`.
         tasks: How many tasks to draw; they depend on the seed alone and never occur in training.
+            100 if None, or all where a family has fewer.
         seed: Of the tasks and of the random numbers in the episodes.
         budget: Evaluations per episode; the family's own if None.
         task_file: A JSON list with the parameters of each task, instead of drawn tasks.
@@ -121,6 +122,10 @@ def evaluate(
         on_progress: Called after each step of each method.
     """
     setting = family_of(family)
+    part = setting.test() if stream == "test tasks" else setting.validation()
+    if part is None:
+        raise OptionError(f"Family `{family}` has no validation tasks. Keep some apart.")
+    tasks = min(100, part.n_tasks or 100) if tasks is None else tasks
     budget = setting.budget if budget is None else budget
     _check(methods, tasks=tasks, budget=budget, search=search, device=device, stream=stream)
     if artifact is not None and "metabo" not in [parse(m)[0] for m in methods]:
@@ -131,13 +136,13 @@ def evaluate(
     # Every mistake in a method's name or options comes to light before the first run.
     built_for = Setting(
         setting,
-        searcher(search, setting.domain),
+        searcher(search, setting.domain, repeats=setting.noise > 0),
         device,
         None if artifact is None else str(artifact),
     )
     policies = {m.strip(): method(m, built_for) for m in methods}
     drawn = (
-        setting.sample(tasks, generator(seed, stream))
+        part.sample(tasks, generator(seed, stream))
         if task_file is None
         else _read(setting, Path(task_file))
     ).to(device)

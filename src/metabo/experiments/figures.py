@@ -8,14 +8,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from metabo.experiments.catalogue import Experiment
-from metabo.experiments.plots import COLOURS, draw_curves
+from metabo.experiments.plots import COLOURS, draw_curves, plot_tables
 from metabo.experiments.published import SECONDS
 from metabo.experiments.report import Results
 from metabo.options import parse
 
 
 def plot_experiment(experiment: Experiment, results: Results, path: Path) -> None:
-    """One panel per family; for run times one in all."""
+    """One panel per family; for run times one in all, for a table two."""
+    if experiment.kind == "table":
+        (family,) = experiment.families
+        records = {
+            m: results[family, m]["result"] for m in experiment.methods if (family, m) in results
+        }
+        plot_tables(records, experiment.title, path)
+        return
     if experiment.kind == "seconds":
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         _seconds(figure.subplots(), experiment, results)

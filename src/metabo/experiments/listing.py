@@ -16,6 +16,8 @@ from metabo.training import PRESETS
 
 UNSET = {
     "sources": "all",
+    "fold": "none",
+    "budget": "table's",
     "M": "50",
     "N": "100",
     "w": "preset's",

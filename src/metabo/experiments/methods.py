@@ -7,7 +7,15 @@ from pathlib import Path
 
 from metabo.errors import OptionError, ShapeError, unknown
 from metabo.experiments.setting import Setting
-from metabo.experiments.transfer import eps_greedy, gmm_ucb, taf_me, taf_r, tuned
+from metabo.experiments.transfer import (
+    eps_greedy,
+    gmm_ucb,
+    mean_rank,
+    portfolio,
+    taf_me,
+    taf_r,
+    tuned,
+)
 from metabo.options import build, declared_options, parse
 from metabo.policies import CLASSICAL, Maximize, Policy
 from metabo.pretrained import artifacts, load
@@ -82,4 +90,6 @@ METHODS: dict[str, Callable[..., Policy]] = {
     "taf-r": taf_r,
     "gmm-ucb": gmm_ucb,
     "eps-greedy": eps_greedy,
+    "mean-rank": mean_rank,
+    "portfolio": portfolio,
 }

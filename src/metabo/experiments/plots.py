@@ -75,6 +75,28 @@ def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
     axes.grid(visible=True, which="major", alpha=0.3)
 
 
+def plot_tables(records: Mapping[str, Mapping[str, Any]], title: str, path: Path) -> None:
+    """Mean regret with bootstrap intervals, and the share of tasks not solved yet: Figure 4."""
+    figure = Figure(figsize=(10.4, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    ends = ("low", "mean", "high")
+    draw_curves(left, {name: np.array([r[k] for k in ends]) for name, r in records.items()})
+    left.set_ylabel("simple regret (mean, 90 % interval)")
+    styles = _styles(list(records))
+    for name, record in records.items():
+        colour, dash, width = styles[name]
+        steps, share = np.arange(1, len(record["unsolved"]) + 1), record["unsolved"]
+        right.plot(steps, share, color=colour, linestyle=dash, linewidth=width, label=name)
+    right.set_ylim(0, 1)
+    right.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right.set_xlabel("evaluations t")
+    right.set_ylabel("share of data sets whose best is not found")
+    right.grid(visible=True, alpha=0.3)
+    right.legend(frameon=False, fontsize="small")
+    figure.suptitle(title)
+    figure.savefig(path, dpi=150)
+
+
 def plot_training(log: Path, path: Path) -> None:
     """Reward of the training batches and of the validations over the iterations of a log."""
     lines = [json.loads(line) for line in log.read_text().splitlines()]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from metabo.experiments.catalogue import Experiment, ScaleName
 from metabo.experiments.published import REGRET, SECONDS, STEPS, TUNED
 from metabo.experiments.runner import Record
+from metabo.experiments.tables import marks, table_rows
 
 Results = Mapping[tuple[str, str], Record]
 """Stored records by family and method; missing ones are not in it."""
@@ -46,6 +47,21 @@ def _regret(experiment: Experiment, scale: ScaleName, results: Results) -> list[
             "program's, over its own 100 functions, which are others of the same family)"
         )
         made.append(Sheet(title, ("method", *(f"t={t}" for t in steps)), tuple(rows)))
+    return made
+
+
+def _table(experiment: Experiment, scale: ScaleName, results: Results) -> list[Sheet]:
+    size = experiment.scales[scale]
+    steps = marks(size.budget)
+    made = []
+    for family in experiment.families:
+        records = {m: r["result"] for (where, m), r in results.items() if where == family}
+        title = (
+            f"{family}: mean simple regret on {size.tasks} data sets kept for testing (90 % "
+            "interval over data sets)"
+        )
+        columns = ("method", *(f"t={t}" for t in steps), f"unsolved at t={size.budget}")
+        made.append(Sheet(title, columns, tuple(table_rows(records, experiment.methods, steps))))
     return made
 
 
@@ -91,4 +107,5 @@ _SHEETS: dict[str, Callable[[Experiment, ScaleName, Results], list[Sheet]]] = {
     "regret": _regret,
     "seconds": _seconds,
     "tuning": _tuning,
+    "table": _table,
 }

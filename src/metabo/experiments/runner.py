@@ -17,10 +17,13 @@ from metabo.errors import MetaBOError
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import evaluate, versions
 from metabo.experiments.methods import identity
+from metabo.experiments.tables import table_record
 from metabo.metrics import quantiles
 from metabo.store import save_json, write_all
 from metabo.version import commit
 
+REPEATS = 5
+"""Runs of a method on a table: ties and random search depend on random numbers."""
 OnUnit = Callable[[Unit, int, int], None]
 """Told how many steps of a unit are done, and of how many."""
 Record = dict[str, Any]
@@ -86,6 +89,19 @@ def _regret(unit: Unit, on_unit: OnUnit) -> Record:
     }
 
 
+def _table(unit: Unit, on_unit: OnUnit) -> Record:
+    """Regret on each data set, averaged over runs with other random numbers."""
+    runs = []
+    for repeat in range(REPEATS):
+
+        def on_step(done: int, n: int, repeat: int = repeat) -> None:
+            on_unit(unit, repeat * n + done, REPEATS * n)
+
+        runs.append(_evaluated(unit, unit.method, on_step, seed=unit.seed + repeat)[0])
+    regret = torch.stack(runs)
+    return table_record(regret)
+
+
 def _seconds(unit: Unit, on_unit: OnUnit) -> Record:
     """One episode after the other on one thread, each with a task of its own."""
     seconds = []
@@ -114,6 +130,7 @@ _RUNS: dict[str, Callable[[Unit, OnUnit], Record]] = {
     "regret": _regret,
     "seconds": _seconds,
     "tuning": _tuning,
+    "table": _table,
 }
 
 

@@ -11,7 +11,15 @@ from torch import Tensor
 from metabo.acquisition import EI, GMMUCB, TAF, Experts, Mixture, Ranking, Schedule
 from metabo.domain import Finite
 from metabo.experiments.setting import Setting
-from metabo.policies import EpsilonGreedy, Maximize, Policy, from_midpoint
+from metabo.policies import (
+    EpsilonGreedy,
+    FollowList,
+    Maximize,
+    Policy,
+    by_mean_rank,
+    from_midpoint,
+    greedy_portfolio,
+)
 from metabo.seeding import generator
 from metabo.sources import SourceData, source_data
 
@@ -114,6 +122,18 @@ def eps_greedy(
     best = _best(setting, M, N, designs).unique(dim=0).to(setting.device)
     greedy = from_midpoint(EI(), setting.family.domain, setting.search)
     return EpsilonGreedy(best, epsilon or known.epsilon, greedy)
+
+
+def mean_rank(setting: Setting, *, M: int | None = None, N: int | None = None) -> Policy:
+    """The sources' points in the order of their mean rank; no model."""
+    data = _sources(setting, M, N, "target")
+    return FollowList(data.x[by_mean_rank(data.y)])
+
+
+def portfolio(setting: Setting, *, M: int | None = None, N: int | None = None) -> Policy:
+    """The points that together would have served the sources best, greedily chosen; no model."""
+    data = _sources(setting, M, N, "target")
+    return FollowList(data.x[greedy_portfolio(data.y)])
 
 
 def _sources(

@@ -272,8 +272,7 @@ class Optimizer:
     def _place(self, params: Mapping[str, Value]) -> Float[Tensor, " D"]:
         """The point of the cube: the proposed one if these parameters were asked for."""
         known = self._asked.get(key(params))
-        # Projected like every proposal, so that equal discrete points have equal coordinates.
-        return self.space.project(self.space.encode(params)) if known is None else known
+        return self.space.encode(params) if known is None else known
 
     def _observed(self, values: list[float]) -> BOState:
         """The state after the history, taking up an earlier one where that is a beginning."""

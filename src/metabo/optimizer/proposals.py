@@ -7,7 +7,7 @@ from torch import Tensor
 
 from metabo.discrete import first_points
 from metabo.errors import MetaBOError
-from metabo.policies import Policy
+from metabo.policies import SAME, Policy
 from metabo.seeding import Noise
 from metabo.shapes import Float
 from metabo.space import Space, Value
@@ -60,7 +60,10 @@ def _believing(state: BOState, x: Float[Tensor, " D"]) -> BOState:
 
 def _proposed(policy: Policy, state: BOState, space: Space, seed: int) -> Float[Tensor, " D"]:
     noise = Noise.at(seed, episodes=_EPISODE, step=state.n_observed)
-    x = space.project(policy.propose(state, noise.stream("policy")).x[0])
+    x = policy.propose(state, noise.stream("policy")).x[0]
+    projected = space.project(x)
+    # A point that is one of the space's already stays what it is, to the bit.
+    x = x if bool(((projected - x).abs() <= SAME).all()) else projected
     if space.size is None:
         return x
     seen = {key(space.decode(point)) for point in state.history.x[0]}

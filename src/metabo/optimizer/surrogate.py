@@ -21,8 +21,8 @@ _BOUNDS = Bounds(
     signal=(0.05, 20.0),
     noise=(1e-8, 0.1),
     start_lengthscale=(0.1, 2.0),
-    start_signal=(0.3, 3.0),
-    start_noise=(1e-7, 1e-3),
+    start_signal=(1.0, 5.0),
+    start_noise=(1e-6, 1e-2),
 )
 """A handful of points is explained best by extremes: noise only, or a lengthscale as long or as
 short as allowed. These keep to what a run can use."""
@@ -109,9 +109,9 @@ class Fitted:
             kernel="matern52",
             bounds=_BOUNDS,
             n_starts=32,
-            n_climbs=3,
+            n_climbs=2,
             iterations=60,
-            tolerance=0.03,
+            tolerance=0.05,
         )
         return prior, y
 

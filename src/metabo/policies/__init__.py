@@ -10,8 +10,9 @@ from metabo.policies.candidates import Candidates
 from metabo.policies.classical import CLASSICAL, classical, from_midpoint
 from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
+from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
-from metabo.policies.projected import Projected, Unseen
+from metabo.policies.projected import SAME, Projected
 from metabo.policies.scatter import Scatter
 from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
 from metabo.space import Space
@@ -27,12 +28,18 @@ MAX_LISTED = 4096
 """Points of a space up to which all of them are scored."""
 
 
-def searcher(name: SearchName, domain: Domain) -> Searcher:
-    """The searcher of this name for a domain; a finite domain is always enumerated."""
-    if isinstance(domain, Finite):
-        return Enumerate(domain)
+def searcher(name: SearchName, domain: Domain, *, repeats: bool = True) -> Searcher:
+    """The searcher of this name for a domain; a finite domain is always enumerated.
+
+    Args:
+        name: `gradient`, `grid` or `sobol`.
+        domain: Where to search.
+        repeats: Whether points of a finite domain may be queried again.
+    """
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
+    if isinstance(domain, Finite):
+        return Enumerate(domain, repeats)
     if name == "gradient":
         return GradientRefine.sized(domain.dim)
     return HierarchicalGrid.paper(domain.dim, "lattice" if name == "grid" else "sobol")
@@ -46,7 +53,7 @@ def in_space(name: SearchName, space: Space) -> tuple[Domain, Searcher]:
     """
     if space.size is not None and space.size <= MAX_LISTED:
         domain = Finite(first_points(space, space.size))
-        return domain, Unseen(searcher(name, domain))
+        return domain, searcher(name, domain, repeats=False)
     box = Box(space.dim)
     is_real = all(parameter.levels is None for parameter in space.parameters.values())
     search = searcher(name, box)
@@ -55,10 +62,12 @@ def in_space(name: SearchName, space: Space) -> tuple[Domain, Searcher]:
 
 __all__ = [
     "CLASSICAL",
+    "SAME",
     "SEARCHES",
     "Candidates",
     "Enumerate",
     "EpsilonGreedy",
+    "FollowList",
     "GradientRefine",
     "HierarchicalGrid",
     "Maximize",
@@ -71,9 +80,10 @@ __all__ = [
     "SearchName",
     "Searcher",
     "StartAt",
-    "Unseen",
+    "by_mean_rank",
     "classical",
     "from_midpoint",
+    "greedy_portfolio",
     "in_space",
     "searcher",
 ]

@@ -9,6 +9,7 @@ from metabo.acquisition import Schedule
 from metabo.domain import Domain, Finite
 from metabo.errors import DomainError
 from metabo.policies.base import Policy, Proposal
+from metabo.policies.search import queried
 from metabo.seeding import Noise
 from metabo.shapes import Bool, Float
 from metabo.state import BOState
@@ -83,6 +84,6 @@ def _unseen(
     """
     points = points.to(state.gp.x)
     draws = noise.uniform(len(points)).to(points)
-    seen = (state.history.x[:, :, None, :] == points).all(-1).any(1)  # E N
+    seen = queried(points, state)
     index = torch.where(seen, draws - 1, draws).argmax(-1)
     return points[index], ~seen.all(-1)

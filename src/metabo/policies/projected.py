@@ -18,7 +18,7 @@ from metabo.shapes import Float
 from metabo.space import Space
 from metabo.state import Belief, BeliefPullback, BOState
 
-_SAME = 1e-12
+SAME = 1e-12
 """Points of a discrete space no further apart are one: a logarithm's last digit may differ."""
 
 
@@ -60,31 +60,20 @@ class Projected:
         found = self.search.candidates(ProjectedState.of(state, self.space), af)
         found = replace(found, belief=replace(found.belief, x=self.space.project(found.belief.x)))
         is_discrete = self.space.size is not None
-        found = without_seen(found) if is_discrete else found
+        found = _without_seen(found) if is_discrete else found
         for _ in range(self.rounds):
             tried = evaluate(state, af, neighbours(self.space, self._best(found)))
-            found = (without_seen(tried) if is_discrete else tried).then(found)
+            found = (_without_seen(tried) if is_discrete else tried).then(found)
         return found
 
     def _best(self, candidates: Candidates) -> Float[Tensor, "E K D"]:
         few = candidates.take(best(candidates.score, 4 * self.k))
-        near = torch.cdist(few.belief.x, few.belief.x, p=torch.inf) <= _SAME
+        near = torch.cdist(few.belief.x, few.belief.x, p=torch.inf) <= SAME
         return few.take(best(few.score, self.k, near)).belief.x
 
 
-@dataclass(frozen=True)
-class Unseen:
-    """The candidates of another search, those already queried last: they score -inf."""
-
-    search: Searcher
-
-    def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """The same points."""
-        return without_seen(self.search.candidates(state, af))
-
-
-def without_seen(candidates: Candidates) -> Candidates:
+def _without_seen(candidates: Candidates) -> Candidates:
     """The candidates, with a score of -inf where the point was queried before."""
     x, queries = candidates.belief.x, candidates.belief.history.x
-    is_seen = (torch.cdist(x, queries, p=torch.inf) <= _SAME).any(-1)
+    is_seen = (torch.cdist(x, queries, p=torch.inf) <= SAME).any(-1)
     return replace(candidates, score=candidates.score.masked_fill(is_seen, -torch.inf))

@@ -1,15 +1,16 @@
 """Searchers: from a state and an acquisition function to the points it favours."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
+import torch
 from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction
 from metabo.domain import Finite, lattice, sobol
 from metabo.errors import OptionError
 from metabo.policies.candidates import Candidates, best, evaluate
-from metabo.shapes import Float
+from metabo.shapes import Bool, Float
 from metabo.state import BOState
 
 
@@ -27,10 +28,19 @@ class Enumerate:
     """Scores every point of a finite domain: its maximum is exact."""
 
     domain: Finite
+    repeats: bool = True
+    """Whether a point may be queried again. Where values have no noise nothing is learned so."""
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """All points of the domain."""
-        return evaluate(state, af, for_all(self.domain.points.to(state.gp.x), state))
+        """All points of the domain; those that are ruled out have the score minus infinity."""
+        points = self.domain.points.to(state.gp.x)
+        found = evaluate(state, af, for_all(points, state))
+        if self.repeats:
+            return found
+        seen = queried(points, state)
+        # When every point is used up, all of them count again.
+        ruled_out = seen & ~seen.all(-1, keepdim=True)
+        return replace(found, score=found.score.masked_fill(ruled_out, -torch.inf))
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,11 @@ class HierarchicalGrid:
         # The k best of all local points together, which may crowd around one start, as in the
         # published program.
         return fine.take(best(fine.score, self.k)).then(coarse)
+
+
+def queried(points: Float[Tensor, "N D"], state: BOState) -> Bool[Tensor, "E N"]:
+    """Which of the points each episode has queried."""
+    return (state.history.x[:, :, None, :] == points).all(-1).any(1)
 
 
 def for_all(points: Float[Tensor, "N D"], state: BOState) -> Float[Tensor, "E N D"]:

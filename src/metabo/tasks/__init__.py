@@ -1,6 +1,6 @@
 """Tasks to optimize and the families they are drawn from."""
 
-from metabo.tasks.base import HasSpace, TaskFamily, Tasks, space_of
+from metabo.tasks.base import HasSpace, TaskFamily, Tasks, TasksWithPrior, space_of
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.function import function_family
 from metabo.tasks.parameters import ParameterBox, TaskParameter
@@ -14,6 +14,7 @@ __all__ = [
     "TaskFamily",
     "TaskParameter",
     "Tasks",
+    "TasksWithPrior",
     "family",
     "function_family",
     "register",

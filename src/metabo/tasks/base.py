@@ -35,6 +35,16 @@ class Tasks(Protocol):
 
 
 @runtime_checkable
+class TasksWithPrior(Protocol):
+    """Tasks that come with GP hyperparameters of their own, or not: then they are None."""
+
+    @property
+    def prior(self) -> Prior | None:
+        """One row per task."""
+        ...
+
+
+@runtime_checkable
 class TaskFamily(Protocol):
     """A distribution over tasks, and the setting in which they are optimized."""
 
@@ -74,6 +84,19 @@ class TaskFamily(Protocol):
 
     def sources(self, n: int) -> Tasks:
         """The family's first `n` source tasks: always the same, spread evenly."""
+        ...
+
+    def validation(self) -> "TaskFamily | None":
+        """Where tasks to choose by are drawn from: None if there is nothing but the sources."""
+        ...
+
+    def test(self) -> "TaskFamily":
+        """Where test tasks are drawn from."""
+        ...
+
+    @property
+    def n_tasks(self) -> int | None:
+        """How many different tasks there are; None where every draw is another."""
         ...
 
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:

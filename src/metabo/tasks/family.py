@@ -48,6 +48,19 @@ class ParametricFamily:
         """The first `n` Sobol points of the parameter box."""
         return self.make(self.box.sobol(n))
 
+    def validation(self) -> "ParametricFamily":
+        """All tasks, not only the sources; its random stream keeps them apart."""
+        return replace(self, n_sources=None)
+
+    def test(self) -> "ParametricFamily":
+        """As drawn: its random stream keeps the tasks apart."""
+        return self
+
+    @property
+    def n_tasks(self) -> int | None:
+        """M where the family is restricted, else there is no end of them."""
+        return self.n_sources
+
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
         """Tasks from their parameters by name; they may lie outside the box."""
         return self.make(self.box.read(records))

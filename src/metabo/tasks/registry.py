@@ -18,6 +18,7 @@ from metabo.tasks.synthetic import (
     Surface,
     translated_family,
 )
+from metabo.tasks.tabular import SHIPPED, tabular
 
 
 def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamily]:
@@ -76,6 +77,7 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "furuta-reference": _furuta(furuta_reference_family),
     "furuta": _furuta(furuta_family),
     "furuta-real": furuta_real_family,
+    "svm": tabular("svm", SHIPPED / "svm"),
 }
 
 
@@ -107,11 +109,18 @@ def register(family: ParametricFamily, *, replace: bool = False) -> None:
 def family(name: str, **options: object) -> TaskFamily:
     """The family of this name, such as `branin` or `branin:sources=50`.
 
+    A folder of result tables is the family `table:FOLDER`.
+
     Args:
         name: A registered name, optionally followed by `:option=value`.
         options: Options given as keywords; they win over those in the name.
     """
     base, written = parse(name)
+    if base == "table":
+        if "path" not in written | options:
+            raise OptionError("A table is given with its folder, `table:FOLDER`.")
+        given = written | options
+        return build("family `table`", tabular("table", str(given.pop("path"))), given)
     if base not in FAMILIES:
         raise unknown("family", base, FAMILIES)
     return build(f"family `{base}`", FAMILIES[base], written | options)

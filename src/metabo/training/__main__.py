@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from metabo.errors import MetaBOError
-from metabo.training.config import PRESETS, preset, read_settings
+from metabo.training.config import PRESETS, preset, read_settings, usual_preset
 from metabo.training.log import Event
 from metabo.training.trainer import Trainer
 
@@ -14,7 +14,7 @@ def main() -> None:
     """Train, printing a line per validation."""
     parser = argparse.ArgumentParser(prog="python -m metabo.training", description=__doc__)
     parser.add_argument("family")
-    parser.add_argument("--preset", default="default", choices=sorted(PRESETS))
+    parser.add_argument("--preset", choices=sorted(PRESETS))
     parser.add_argument("--sources", type=int)
     parser.add_argument("--iterations", type=int)
     parser.add_argument("--seconds", type=float)
@@ -39,7 +39,11 @@ def main() -> None:
         for name in ("sources", "iterations"):
             if getattr(given, name) is not None:
                 changes[name] = getattr(given, name)
-        config = preset(given.preset, given.family, **(changes | read_settings(given.set)))
+        config = preset(
+            given.preset or usual_preset(given.family),
+            given.family,
+            **(changes | read_settings(given.set)),
+        )
         path = Trainer(config, given.out, resume=given.resume).run(
             seconds=given.seconds, on_event=show
         )

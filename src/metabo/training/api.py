@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from metabo.training.config import preset as preset_of
+from metabo.training.config import usual_preset
 from metabo.training.log import Event
 from metabo.training.trainer import Trainer
 
@@ -12,7 +13,7 @@ def train(
     family: str,
     *,
     out: str | Path,
-    preset: str = "default",
+    preset: str | None = None,
     seconds: float | None = None,
     resume: bool = False,
     record: bool = True,
@@ -24,7 +25,8 @@ def train(
     Args:
         family: The tasks to learn from, such as `branin`.
         out: Folder for the artifact, the log and the checkpoints.
-        preset: `default`, `paper` or `fast`.
+        preset: `default`, `paper`, `fast` or `table`; if None, `table` for tables of results and
+            else `default`.
         seconds: Stop after so much time; the run can be resumed.
         resume: Go on with the run in the folder.
         record: Whether to record CUDA graphs on a GPU; tasks that look at values cannot be.
@@ -32,7 +34,7 @@ def train(
         changes: Settings that differ from the preset's, such as `sources=50`, `seed=1` or
             `iterations=500` (the fields of `TrainConfig`).
     """
-    config = preset_of(preset, family, **changes)
+    config = preset_of(preset or usual_preset(family), family, **changes)
     return Trainer(config, Path(out), resume=resume, record=record).run(
         seconds=seconds, on_event=on_event
     )

@@ -3,22 +3,25 @@
 import torch
 
 from metabo.acquisition import EI, NeuralAF
+from metabo.domain import Domain, Finite
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.policies import Maximize, Policy, RandomSearch, StartAt, searcher
 from metabo.schema import to_json
-from metabo.seeding import generator
-from metabo.tasks import TaskFamily, family, space_of
+from metabo.tasks import TaskFamily, space_of
+from metabo.tasks.tabular import TabularFamily
 from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
+from metabo.training.rollouts import validation_tasks
 from metabo.version import __version__, commit
 
 
-def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict[str, object]:
+def training_card(
+    af: NeuralAF, setting: TaskFamily, config: TrainConfig, progress: Progress
+) -> dict[str, object]:
     """The card: setting, training, and regret on the validation tasks beside EI and random."""
-    setting = family(config.family)
     budget = config.budget or setting.budget
-    search = searcher("gradient", setting.domain)
+    search = searcher("gradient", setting.domain, repeats=setting.noise > 0)
     policies: dict[str, Policy] = {
         "metabo": Maximize(af, search),
         "ei": StartAt(0.5, Maximize(EI(), search), setting.domain),
@@ -27,7 +30,7 @@ def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict
     return {
         "family": config.family,
         "sources": config.sources,
-        "domain": {"kind": "box", "dim": setting.domain.dim},
+        "domain": _domain(setting.domain),
         "space": to_json(space_of(setting)),
         "prior": setting.prior.record(),
         "budget": [config.least_budget or budget, budget],
@@ -42,20 +45,28 @@ def training_card(af: NeuralAF, config: TrainConfig, progress: Progress) -> dict
             "metabo": __version__,
         },
         "validation": {
-            "tasks": config.validation_tasks,
+            "tasks": len(validation_tasks(setting, config).optimum),
+            "learned_from": setting.validation() is None,
             "search": "gradient",
             "median_regret": {
                 name: _median(policy, setting, config, budget) for name, policy in policies.items()
             },
         },
+        **({"data": setting.fingerprint()} if isinstance(setting, TabularFamily) else {}),
         "commit": commit(),
     }
 
 
 def _median(policy: Policy, setting: TaskFamily, config: TrainConfig, budget: int) -> list[float]:
-    tasks = setting.sample(config.validation_tasks, generator(config.seed, "validation tasks"))
+    tasks = validation_tasks(setting, config)
     regret = rollout(policy, tasks, setting, seed=config.seed, budget=budget).regret
     return [float(f"{v:.3g}") for v in quantiles(regret, [0.5])[0].tolist()]
+
+
+def _domain(domain: Domain) -> dict[str, object]:
+    if isinstance(domain, Finite):
+        return {"kind": "finite", "dim": domain.dim, "points": len(domain.points)}
+    return {"kind": "box", "dim": domain.dim}
 
 
 def _device_name(device: str) -> str:

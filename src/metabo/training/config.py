@@ -8,6 +8,8 @@ from typing import Literal
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
 from metabo.options import convert, parse
+from metabo.tasks.registry import family as family_of
+from metabo.tasks.tabular import TabularFamily
 
 PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
 DEFAULT_FEATURES = (
@@ -26,10 +28,17 @@ CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
 
-_COUNTS = ("sources", "n_global", "iterations", "episodes", "budget", "least_budget", "epochs")
+_COUNTS = ("sources", "n_global", "iterations", "stop_at", "episodes", "group", "budget", "epochs")
 _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (
-        (*_COUNTS, "minibatches", "validate_every", "validation_tasks", "checkpoint_every"),
+        (
+            *_COUNTS,
+            "least_budget",
+            "minibatches",
+            "validate_every",
+            "validation_tasks",
+            "checkpoint_every",
+        ),
         lambda v: v >= 1,
         "be at least 1",
     ),
@@ -73,8 +82,14 @@ class TrainConfig:
     """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
     iterations: int = 2000
+    """Of the learning rate's schedule, and of the run unless it stops before."""
+    stop_at: int | None = None
+    """Stop after so many iterations of the schedule, as found by cross-validation."""
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
+    group: int = 1
+    """Episodes on each task drawn: their mean advantage is subtracted, so that a choice is judged
+    against others on the same task and not by how hard the task is."""
     budget: int | None = None
     """Evaluations in an episode; the family's own if None."""
     least_budget: int | None = None
@@ -118,6 +133,10 @@ class TrainConfig:
         for name in self.candidates:
             if name not in (*CLOUDS, "grid"):
                 raise unknown("candidate set", name, (*CLOUDS, "grid"))
+        if self.episodes % self.group:
+            raise OptionError(
+                f"`episodes` must be a multiple of `group`, {self.group}, but got {self.episodes}."
+            )
         if not self.candidates:
             raise OptionError("`candidates` must name at least one candidate set.")
         if "sources" in parse(self.family)[1]:
@@ -137,6 +156,11 @@ class TrainConfig:
             self.init,
             self.feature_scale,
         )
+
+    @property
+    def end(self) -> int:
+        """The iteration after which the run is over."""
+        return min(self.iterations, self.stop_at or self.iterations)
 
     def budgets(self, usual: int) -> range:
         """The budgets that batches are drawn from; validation takes the largest."""
@@ -191,6 +215,18 @@ _DEFAULT = {
 PRESETS: dict[str, dict[str, object]] = {
     "paper": {},
     "default": _DEFAULT,
+    # Few tasks of few points: a small network, and -R, since means of accuracies are compared.
+    "table": _DEFAULT
+    | {
+        "features": tuple(name for name in DEFAULT_FEATURES if name != "novelty"),
+        "hidden": (32, 32),
+        "episodes": 40,
+        "iterations": 150,
+        "minibatches": 6,
+        "learning_rate": 1e-3,
+        "reward": "linear",
+        "validate_every": 10,
+    },
     "fast": _DEFAULT
     | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},
 }
@@ -208,6 +244,11 @@ def read_settings(texts: Iterable[str]) -> dict[str, object]:
             raise unknown("setting", name, types)
         settings[name] = convert(value, types[name], f"Setting `{name}`")
     return settings
+
+
+def usual_preset(family: str) -> str:
+    """The preset for a family where none is named."""
+    return "table" if isinstance(family_of(family), TabularFamily) else "default"
 
 
 def preset(name: str, family: str, **changes: object) -> TrainConfig:

@@ -29,7 +29,7 @@ class Batch:
 
     features: Float[Tensor, "S N F"]
     exists: Bool[Tensor, "S N"]
-    """Which candidates are real, the others being padding."""
+    """Which candidates could be queried, the others being padding or ruled out."""
     index: Int[Tensor, " S"]
     log_old: Float[Tensor, " S"]
     step: Int[Tensor, " S"]
@@ -54,6 +54,18 @@ def advantages(
         running = delta[:, t] + gamma * gae_lambda * running
         result[:, t] = running
     return result
+
+
+def against_group(advantage: Float[Tensor, "E T"], size: int) -> Float[Tensor, "E T"]:
+    """The advantages less the mean over episodes on the same task, which follow one another.
+
+    Paper: V(t, T) knows nothing of the task, so that most of an advantage is how easy the task
+    was. What others reached on it at the same step is a better expectation.
+    """
+    if size == 1:
+        return advantage
+    groups = advantage.unflatten(0, (-1, size))
+    return (groups - groups.mean(1, keepdim=True)).flatten(0, 1)
 
 
 def log_probabilities(

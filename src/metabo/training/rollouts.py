@@ -4,20 +4,24 @@ import torch
 from torch import Tensor
 
 from metabo.acquisition import NeuralAF
+from metabo.domain import Finite
 from metabo.gp import Prior
 from metabo.loop import Episodes, rollout
-from metabo.policies import HierarchicalGrid, Proposal, Sample, Scatter, Searcher
+from metabo.policies import Enumerate, HierarchicalGrid, Proposal, Sample, Scatter, Searcher
+from metabo.seeding import generator
 from metabo.shapes import Int
 from metabo.tasks import TaskFamily, Tasks
 from metabo.training.config import CLOUDS, TrainConfig
 from metabo.training.critic import Critic
-from metabo.training.ppo import Batch, advantages
+from metabo.training.ppo import Batch, advantages, against_group
 from metabo.training.rewards import rewards
 
 
-def training_searches(config: TrainConfig, dim: int) -> tuple[Searcher, ...]:
+def training_searches(config: TrainConfig, family: TaskFamily) -> tuple[Searcher, ...]:
     """The candidate sets that iterations take in turn; validation takes the first."""
-    return tuple(_search(name, config.n_global, dim) for name in config.candidates)
+    if isinstance(family.domain, Finite):
+        return (Enumerate(family.domain, repeats=family.noise > 0),)
+    return tuple(_search(name, config.n_global, family.domain.dim) for name in config.candidates)
 
 
 def _search(name: str, n_global: int | None, dim: int) -> Searcher:
@@ -27,6 +31,14 @@ def _search(name: str, n_global: int | None, dim: int) -> Searcher:
     # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
     n = n_global or (600 if dim == 1 else 150 * dim)
     return Scatter(n_global=n, decades=CLOUDS[name])
+
+
+def validation_tasks(family: TaskFamily, config: TrainConfig) -> Tasks:
+    """Tasks to choose weights by; some of those learned from where no others are known."""
+    source = family.validation() or family
+    n = config.validation_tasks
+    n = n if source.n_tasks is None else min(n, source.n_tasks)
+    return source.sample(n, generator(config.seed, "validation tasks"))
 
 
 @torch.no_grad()
@@ -44,6 +56,7 @@ def collect(
 ) -> tuple[Batch, Episodes]:
     """Roll the sampled policy out on the tasks."""
     features: list[Tensor] = []
+    allowed: list[Tensor] = []
     index: list[Tensor] = []
     log_old: list[Tensor] = []
 
@@ -52,6 +65,7 @@ def collect(
         assert proposal.index is not None
         assert proposal.log_probability is not None
         features.append(af.features(proposal.candidates.belief))
+        allowed.append(proposal.candidates.score > -torch.inf)
         index.append(proposal.index)
         log_old.append(proposal.log_probability)
 
@@ -62,26 +76,22 @@ def collect(
     earned = rewards(episodes.regret, config.reward, config.reward_floor).float()
     step = torch.arange(budget, device=earned.device).expand(len(earned), -1)
     values = critic(step, budget)
-    advantage = advantages(earned, values, config.gamma, config.gae_lambda)
-    padded, exists = _pad(features)
+    gained = advantages(earned, values, config.gamma, config.gae_lambda)
+    advantage = against_group(gained, config.group)
+    most = max(part.shape[1] for part in features)
     batch = Batch(
-        padded,
-        exists,
+        torch.stack([_padded(part, most) for part in features], 1).flatten(0, 1),
+        torch.stack([_padded(part[..., None], most) for part in allowed], 1).flatten(0, 1)[..., 0],
         torch.stack(index, 1).flatten(),
         torch.stack(log_old, 1).flatten().float(),
         step.flatten(),
         budget,
         advantage.flatten(),
-        (advantage + values).flatten(),
+        (gained + values).flatten(),
     )
     return batch, episodes
 
 
-def _pad(parts: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Steps of different numbers of candidates as one tensor `S N F`, and where it is real."""
-    most = max(part.shape[1] for part in parts)
-    padded = [torch.nn.functional.pad(p, (0, 0, 0, most - p.shape[1])) for p in parts]
-    exists = [
-        (torch.arange(most, device=p.device) < p.shape[1]).expand(p.shape[0], -1) for p in parts
-    ]
-    return torch.stack(padded, 1).flatten(0, 1), torch.stack(exists, 1).flatten(0, 1)
+def _padded(part: Tensor, most: int) -> Tensor:
+    """Zeros, or False, after the candidates of a step that has fewer than others."""
+    return torch.nn.functional.pad(part, (0, 0, 0, most - part.shape[1]))

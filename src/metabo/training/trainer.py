@@ -34,7 +34,7 @@ from metabo.training.log import Event, forget_after
 from metabo.training.optimizer import adam, moments
 from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
-from metabo.training.rollouts import collect, training_searches
+from metabo.training.rollouts import collect, training_searches, validation_tasks
 
 
 class TrainingError(MetaBOError, ArithmeticError):
@@ -50,12 +50,12 @@ class Trainer:
         """Start a run, or go on with the one in the folder; on CUDA, `record` graphs."""
         require_device(config.device)
         self.config, self.out = config, out
-        self.whole_family = family_of(config.family)
-        self.family = self.whole_family
-        if config.sources is not None:
-            self.family = family_of(config.family, sources=config.sources)
+        changes = {} if config.sources is None else {"sources": config.sources}
+        self.family = family_of(config.family, **changes)
+        self.judge = self.family.validation()
+        """Where validation tasks come from; None if there is nothing to choose by."""
         self.prior = self.family.prior.to(config.device)
-        self.searches = training_searches(config, self.family.domain.dim)
+        self.searches = training_searches(config, self.family)
         self.budgets = config.budgets(self.family.budget)
         weights = generator(config.seed, "weights")
         self.af = NeuralAF(config.architecture(self.family.domain.dim), weights)
@@ -96,7 +96,7 @@ class Trainer:
         before, start = self.progress.seconds, time.perf_counter()
         precision = "high" if config.precision == "tf32" else "highest"
         with matmul_precision(precision), (self.out / "log.jsonl").open("a") as log:
-            while self.progress.iteration < config.iterations and not self._is_stalled():
+            while self.progress.iteration < config.end and not self._is_stalled():
                 event = self._iterate(before + time.perf_counter() - start)
                 log.write(json.dumps(asdict(event)) + "\n")
                 log.flush()
@@ -104,7 +104,7 @@ class Trainer:
                 is_late = seconds is not None and time.perf_counter() - start >= seconds
                 is_over = is_late or self._is_stalled()
                 is_due = self.progress.iteration % config.checkpoint_every == 0
-                if is_due or is_over or self.progress.iteration == config.iterations:
+                if is_due or is_over or self.progress.iteration == config.end:
                     self._checkpoint()
                 if on_event is not None:
                     on_event(event)
@@ -120,9 +120,10 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"].fill_(rate)
         budget = self._budget(number)
-        drawn = self.family.sample(
-            config.episodes, generator(config.seed, f"training tasks/{number}")
-        )
+        source = generator(config.seed, f"training tasks/{number}")
+        drawn = self.family.sample(config.episodes // config.group, source)
+        if config.group > 1:
+            drawn = drawn.take(torch.arange(config.episodes) // config.group)
         batch, episodes = self.collect(
             drawn.to(config.device),
             _key(_mix(config.seed, number)),
@@ -145,7 +146,7 @@ class Trainer:
         score = self._validate() if self._is_validation_due() else None
         return Event(
             iteration=number + 1,
-            iterations=config.iterations,
+            iterations=config.end,
             reward=earned.item(),
             regret=regret.item(),
             entropy=seen["entropy"],
@@ -205,20 +206,20 @@ class Trainer:
 
     def _is_validation_due(self) -> bool:
         number = self.progress.iteration
-        return number % self.config.validate_every == 0 or number == self.config.iterations
+        return number % self.config.validate_every == 0 or number == self.config.end
 
     def _validation_tasks(self) -> Tasks:
-        """Tasks of the whole family, not only the sources."""
-        return self.whole_family.sample(
-            self.config.validation_tasks, generator(self.config.seed, "validation tasks")
-        )
+        """Tasks to choose by; some of those learned from where no others are known."""
+        return validation_tasks(self.family, self.config)
 
     def _validate(self) -> float:
         """Score the AF on tasks of its own, and keep its weights if it never did better."""
         config = self.config
         regret = self.attempt(self._validation_tasks().to(config.device), _key(config.seed))
         score = rewards(regret, config.reward, config.reward_floor).mean().item()
-        if self.progress.best_score is None or score > self.progress.best_score:
+        # Scores on what was learned from tell nothing: then the last weights count.
+        best = self.progress.best_score
+        if best is None or score > best or self.judge is None:
             self.progress.best_score = score
             self.progress.best_iteration = self.progress.iteration
             self.best = {k: v.clone() for k, v in self.af.state_dict().items()}
@@ -255,7 +256,7 @@ class Trainer:
         af = NeuralAF(self.af.architecture)
         af.load_state_dict({k: v.cpu() for k, v in self.best.items()})
         path = self.out / "af.safetensors"
-        save(af, training_card(af, self.config, self.progress), path)
+        save(af, training_card(af, self.family, self.config, self.progress), path)
         return path
 
 

@@ -124,6 +124,19 @@ class FurutaReal:
         """The first `n` source tasks of the simulation `furuta`: a machine has none."""
         return furuta_family().sources(n)
 
+    def validation(self) -> None:
+        """There is nothing to choose by: the machines are for testing."""
+        return
+
+    def test(self) -> "FurutaReal":
+        """The machines."""
+        return self
+
+    @property
+    def n_tasks(self) -> int:
+        """How many machines there are."""
+        return len(BEST)
+
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
         """Machines by their `variation`, 0 to 9."""
         require_mujoco()

@@ -1,0 +1,92 @@
+"""`metabo crossvalidate`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import TaskID
+
+from metabo.cli.console import console, say
+from metabo.experiments.crossvalidation import METHODS, CrossValidation, cross_validate
+from metabo.experiments.display import means, progress_bars
+from metabo.experiments.tables import table_record
+from metabo.store import require_writable, write_all
+from metabo.training import read_settings
+
+
+def crossvalidate_(
+    family_: Annotated[
+        str, typer.Argument(metavar="FAMILY", help="Of tables, such as svm or table:FOLDER.")
+    ],
+    folds: Annotated[int, typer.Option(help="Parts that the data sets are dealt to.")] = 7,
+    methods: Annotated[
+        str, typer.Option(help="Methods to compare, separated by commas.")
+    ] = ",".join(METHODS),
+    seed: Annotated[int, typer.Option(help="Of folds, trainings and runs.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Trainings at a time, each on one core.")] = 2,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the runs.", show_default="runs/crossvalidate-FAMILY"),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A field of TrainConfig; repeatable."),
+    ] = None,
+) -> None:
+    """Tell how well a learned AF would serve new data sets; killed, the same command goes on."""
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    folder = out or Path("runs") / f"crossvalidate-{family_.replace(':', '-').replace('/', '-')}"
+    require_writable(folder, ("crossvalidation.json", "crossvalidation.png"))
+    changes = read_settings(settings or [])
+    outcome = with_bars(family_, folder, folds, names, seed=seed, jobs=jobs, changes=changes)
+    show(outcome, folder)
+
+
+def with_bars(
+    family: str,
+    folder: Path,
+    folds: int,
+    methods: list[str],
+    *,
+    seed: int,
+    jobs: int,
+    changes: dict[str, object],
+) -> CrossValidation:
+    """Cross-validate under progress bars."""
+    progress, bars = progress_bars("iterations or folds"), dict[str, TaskID]()
+
+    def on_progress(what: str, done: int, total: int) -> None:
+        progress.start()
+        if what not in bars:
+            bars[what] = progress.add_task(what, total=total)
+        progress.update(bars[what], completed=done, total=total)
+
+    try:
+        return cross_validate(
+            family,
+            out=folder,
+            folds=folds,
+            methods=methods,
+            seed=seed,
+            jobs=jobs,
+            on_progress=on_progress,
+            **changes,  # type: ignore[arg-type]
+        )
+    finally:
+        if bars:
+            progress.stop()
+
+
+def show(outcome: CrossValidation, folder: Path) -> None:
+    """Print the table and draw the picture."""
+    from metabo.experiments.plots import plot_tables  # matplotlib is slow to import
+
+    n = len(outcome.datasets)
+    title = f"{outcome.family}: mean regret on {n} data sets, each learned from the other folds"
+    records = {name: table_record(regret) for name, regret in outcome.regret.items()}
+    console.print(means(title, records, outcome.budget))
+    stops = ", ".join(map(str, outcome.stops))
+    say(f"Iterations after which the folds stopped: {stops}; for all sources: {outcome.stop}")
+    picture = folder / "crossvalidation.png"
+    write_all(folder, {picture.name: lambda p: plot_tables(records, title, p)})
+    say(f"Wrote {folder / 'crossvalidation.json'} and {picture}")

@@ -1,0 +1,156 @@
+"""From a folder to a family: read the table, then decide who learns and who is kept apart."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from metabo.errors import OptionError
+from metabo.tasks.tabular.family import Hyperparameters, TabularFamily
+from metabo.tasks.tabular.files import read_folder
+from metabo.tasks.tabular.sparse import Grid, is_sparse, read_sparse
+from metabo.tasks.tabular.split import k_fold, shuffled
+from metabo.tasks.tabular.table import Table
+
+SHIPPED = Path(__file__).parent.parent / "tables"
+"""Our own measurements, a folder each."""
+
+
+def read_table(folder: str | Path, *, grid: Grid = "complete") -> Table:
+    """The table in a folder of CSV or Parquet files, or of the published files.
+
+    Args:
+        folder: Where the files are.
+        grid: For the published SVM files, all 168 configurations or the published program's 143.
+    """
+    path = Path(folder).expanduser()
+    stamp = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sorted(path.glob("*")))
+    return _read(path, grid, stamp)
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, grid: Grid, stamp: tuple[tuple[str, int, int], ...]) -> Table:
+    is_tabular = any(name.endswith((".csv", ".parquet")) for name, *_ in stamp)
+    if not is_tabular and path.is_dir() and is_sparse(path):
+        return read_sparse(path, grid=grid)
+    if grid != "complete":
+        raise OptionError(
+            f"`grid` is for the published files, but `{path}` has none of them. Leave it out."
+        )
+    return read_folder(path)
+
+
+def tabular(name: str, folder: str | Path) -> Callable[..., TabularFamily]:
+    """What builds the family of the table in a folder."""
+
+    def builder(
+        *,
+        fold: int | None = None,
+        folds: int = 7,
+        validate: int = 0,
+        sources: int | None = None,
+        seed: int = 0,
+        budget: int | None = None,
+        noise: float = 0.0,
+        hyperparameters: Hyperparameters = "shared",
+        blend: float = 0.5,
+        bend: float = 0.5,
+        grid: Grid = "complete",
+    ) -> TabularFamily:
+        table = read_table(folder, grid=grid)
+        split = Split(fold, folds, validate, sources, seed)
+        return table_family(
+            name,
+            table,
+            split,
+            budget=budget,
+            noise=noise,
+            hyperparameters=hyperparameters,
+            blend=blend,
+            bend=bend,
+        )
+
+    return builder
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which data sets of a table are learned from and which are kept apart."""
+
+    fold: int | None = None
+    """Tests on this part of the sources (0, 1, ...) and learns from the others."""
+    folds: int = 7
+    """How many parts the sources are dealt to where a fold is held out."""
+    validate: int = 0
+    """So many of the sources are kept for validation, to tell when to stop."""
+    sources: int | None = None
+    """Learn from so many of the sources only."""
+    seed: int = 0
+    """Of the folds and of the other choices."""
+
+
+def table_family(
+    name: str,
+    table: Table,
+    split: Split | None = None,
+    *,
+    budget: int | None = None,
+    noise: float = 0.0,
+    hyperparameters: Hyperparameters = "shared",
+    blend: float = 0.5,
+    bend: float = 0.5,
+) -> TabularFamily:
+    """A family of a table's data sets.
+
+    Args:
+        name: Of the family.
+        table: Its data sets kept for testing are not learned from.
+        split: What else is kept apart; nothing if None.
+        budget: Evaluations per run; the table's own if None.
+        noise: Standard deviation of noise added to observed values.
+        hyperparameters: Of the GP: `shared` by all, fitted to the sources; or each data set's own,
+            which for a target needs its own values: `fitted-on-test-data`, as published.
+        blend: Share of training tasks that are weighted means of two data sets.
+        bend: How strongly training tasks are bent by the difference of two data sets.
+    """
+    split = split or Split()
+    tested = table.test if split.fold is None else _fold(table, split)
+    learned = [n for n in shuffled(table.sources, seed=split.seed) if n not in tested]
+    if split.sources is not None:
+        if not 1 <= split.sources <= len(learned):
+            raise OptionError(
+                f"`sources` must lie in 1..{len(learned)}, the number of data sets to learn "
+                f"from, but got {split.sources}."
+            )
+        learned = learned[: split.sources]
+    if not 0 <= split.validate < len(learned):
+        raise OptionError(
+            "`validate` must leave a data set to learn from: it must lie in "
+            f"0..{len(learned) - 1}, but got {split.validate}."
+        )
+    if budget is not None and budget < 1:
+        raise OptionError(f"`budget` must be at least 1, but got {budget}.")
+    limits = (("noise", noise, 1e6), ("blend", blend, 1), ("bend", bend, 10))
+    for option, value, most in limits:
+        if not 0 <= value <= most:
+            raise OptionError(f"`{option}` must lie in 0..{most:g}, but got {value}.")
+    return TabularFamily(
+        name,
+        table,
+        tuple(learned[split.validate :]),
+        tuple(sorted(learned[: split.validate])),
+        tested,
+        table.budget if budget is None else budget,
+        hyperparameters,
+        noise,
+        blend,
+        bend,
+    )
+
+
+def _fold(table: Table, split: Split) -> tuple[str, ...]:
+    parts = k_fold(table.sources, split.folds, seed=split.seed)
+    assert split.fold is not None
+    if not 0 <= split.fold < split.folds:
+        raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {split.fold}.")
+    return parts[split.fold]

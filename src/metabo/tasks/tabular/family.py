@@ -1,0 +1,141 @@
+"""Tables as a family of tasks: each data set is a function on a finite set of configurations."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import torch
+
+from metabo.domain import Finite
+from metabo.errors import DataError, OptionError
+from metabo.gp import Prior, fit
+from metabo.space import Space
+from metabo.tasks.tabular.gaps import filled
+from metabo.tasks.tabular.prior import shared_prior
+from metabo.tasks.tabular.table import Table
+from metabo.tasks.tabular.tasks import TabularTasks, varied
+
+Hyperparameters = Literal["shared", "fitted-on-test-data"]
+
+
+@dataclass(frozen=True, eq=False)
+class TabularFamily:
+    """Data sets to learn from, and others kept for validation and for testing.
+
+    `sample` draws from the sources; `validation` and `test` are families of what is kept apart.
+    """
+
+    name: str
+    table: Table
+    source_names: tuple[str, ...]
+    validation_names: tuple[str, ...] = ()
+    test_names: tuple[str, ...] = ()
+    budget: int = 20
+    hyperparameters: Hyperparameters = "shared"
+    noise: float = 0.0
+    """Standard deviation of noise added to observed values."""
+    blend: float = 0.5
+    """Share of drawn tasks that are weighted means of two data sets."""
+    bend: float = 0.5
+    """How strongly drawn tasks are bent by the difference of two data sets, as a deviation."""
+    in_order: bool = False
+    """Whether `sample` presents each data set once, in a random order, before any comes again."""
+
+    def __post_init__(self) -> None:
+        """Check that there is something to learn from, and nothing on two sides."""
+        if not self.source_names:
+            raise DataError(f"Family `{self.name}` has no data set to learn from.")
+        sides = (*self.source_names, *self.validation_names, *self.test_names)
+        if len(set(sides)) < len(sides) and not self.in_order:
+            twice = next(name for name in sides if sides.count(name) > 1)
+            raise DataError(f"Data set `{twice}` is on two sides of the split.")
+
+    @cached_property
+    def domain(self) -> Finite:
+        """The configurations."""
+        return Finite(self.table.points)
+
+    @property
+    def space(self) -> Space:
+        """The parameters behind the unit cube."""
+        return self.table.space
+
+    @cached_property
+    def prior(self) -> Prior:
+        """Shared by all data sets: the likeliest for the sources, whatever is tested on."""
+        values, middle = filled(self.domain.points, self.table.of(self.source_names))
+        return (middle or shared_prior(self.domain.points, values)).with_noise(self.noise)
+
+    def sample(self, n: int, generator: torch.Generator) -> TabularTasks:
+        """Draw `n` tasks: variations of the sources, or the very data sets kept apart."""
+        if not self.in_order:
+            draws = torch.rand(n, 7, generator=generator, dtype=torch.float64)
+            return varied(self._sources, draws, blend=self.blend, bend=self.bend)
+        order = torch.randperm(len(self.test_names), generator=generator)
+        repeats = -(-n // len(self.test_names))
+        return self._tasks(self.test_names).take(order.repeat(repeats)[:n])
+
+    @property
+    def max_sources(self) -> int:
+        """How many data sets there are to learn from."""
+        return len(self.source_names)
+
+    @property
+    def n_tasks(self) -> int | None:
+        """How many different tasks `sample` has."""
+        return len(self.test_names if self.in_order else self.source_names)
+
+    def sources(self, n: int) -> TabularTasks:
+        """The first `n` data sets to learn from, in an order that the split's seed decides."""
+        return self._sources.take(torch.arange(n))
+
+    def read(self, records: Sequence[Mapping[str, object]]) -> TabularTasks:
+        """Tasks from `{"dataset": name}`."""
+        names = []
+        for number, record in enumerate(records):
+            if not isinstance(record, Mapping) or set(record) != {"dataset"}:
+                raise DataError(f'Task {number} must be {{"dataset": NAME}}, but is {record}.')
+            names.append(str(record["dataset"]))
+        if not names:
+            raise DataError("There must be at least one task, but the list is empty.")
+        return self._tasks(tuple(names))
+
+    def validation(self) -> "TabularFamily | None":
+        """The family of the data sets kept for validation; None if there are none."""
+        return self._apart(self.validation_names) if self.validation_names else None
+
+    def test(self) -> "TabularFamily":
+        """The family of the data sets kept for testing."""
+        if not self.test_names:
+            raise OptionError(
+                f"Family `{self.name}` has no data sets kept for testing. Name some in its "
+                "`table.json`, or hold out a fold: `:fold=0`."
+            )
+        return self._apart(self.test_names)
+
+    def fingerprint(self) -> dict[str, object]:
+        """What an artifact says of the data it was trained on."""
+        digest = hashlib.sha256()
+        for part in (self.domain.points, self.table.of(self.source_names)):
+            digest.update(part.numpy().tobytes())
+        return {"datasets": list(self.source_names), "sha256": digest.hexdigest()}
+
+    @cached_property
+    def _sources(self) -> TabularTasks:
+        return self._tasks(self.source_names)
+
+    def _apart(self, names: tuple[str, ...]) -> "TabularFamily":
+        family = replace(self, validation_names=(), test_names=names, in_order=True)
+        if self.hyperparameters == "shared":
+            family.__dict__["prior"] = self.prior  # known already
+        return family
+
+    def _tasks(self, names: tuple[str, ...]) -> TabularTasks:
+        points = self.domain.points
+        values, _ = filled(points, self.table.of(names))
+        if self.hyperparameters == "shared":
+            return TabularTasks(points, values)
+        inputs = points.expand(len(values), -1, -1)
+        return TabularTasks(points, values, fit(inputs, values, mean="observed"))

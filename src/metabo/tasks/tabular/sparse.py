@@ -1,0 +1,135 @@
+"""The published SVM and AdaBoost tables: a folder with one file per data set, libsvm style.
+
+A line is an accuracy and `index:value` pairs; the first few indices are the configuration, scaled
+to [-1, 1], the others describe the data set. The format omits zeros, so an index that is absent
+has the value 0. For the SVM, indices 0 to 2 tell the kernel (one is 1), 3 is C and 4 gamma; only
+the RBF kernel's lines are used: 12 x 14 configurations. For AdaBoost 0 is the number of iterations
+and 1 that of product terms: 12 x 9.
+
+The program of the paper kept only lines that name both indices, and so lost the 25 SVM
+configurations in which C or gamma is 0: `grid="published"` does the same.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from metabo.errors import DataError
+from metabo.space import Float, Space
+from metabo.tasks.tabular.table import Table
+
+Grid = Literal["complete", "published"]
+
+PUBLISHED_TEST = {
+    "svm": (
+        *("seismic", "housevotes", "letter", "sonar-scale", "wine", "haberman", "wisconsin"),
+        *("winequality-red", "coil2000", "monk-2", "twonorm", "appendicitis", "kr-vs-k", "A9A"),
+        "led7digit",
+    ),
+    "adaboost": (
+        *("segment", "appendicitis", "shuttle", "tic-tac-toe", "car", "usps", "colon-cancer"),
+        *("crx", "german-numer", "ijcnn1", "kr-vs-k", "letter", "magic", "monk-2", "phoneme"),
+    ),
+}
+"""The data sets that the paper tested on."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a line keeps what."""
+
+    name: str
+    parameters: tuple[str, ...]
+    indices: tuple[int, ...]
+    required: int | None
+    """Index of the indicator that a line must carry to be used."""
+    budget: int
+
+
+SVM = Layout("svm", ("C", "gamma"), (3, 4), required=0, budget=20)
+ADABOOST = Layout("adaboost", ("iterations", "product_terms"), (0, 1), required=None, budget=15)
+
+Line = tuple[float, dict[int, float]]
+
+
+def is_sparse(folder: Path) -> bool:
+    """Whether the folder's first file looks like a table of this kind."""
+    files = _files(folder)
+    if not files:
+        return False
+    with files[0].open(errors="replace") as file:
+        _, *pairs = file.readline().split() or [""]
+    return bool(pairs) and all(":" in pair for pair in pairs)
+
+
+def read_sparse(folder: Path, *, grid: Grid = "complete") -> Table:
+    """The table of a folder of such files; the paper's test data sets are kept for testing."""
+    lines = {path.name: _lines(path) for path in _files(folder)}
+    layout = SVM if _has_kernels(next(iter(lines.values()))) else ADABOOST
+    cells = {name: _cells(parsed, layout, grid, folder / name) for name, parsed in lines.items()}
+    configurations = tuple(sorted({c for known in cells.values() for c in known}))
+    datasets = tuple(sorted(cells))
+    measured = [[cells[d].get(c, math.nan) for c in configurations] for d in datasets]
+    axes = zip(*configurations, strict=True)
+    space = Space({n: Float(min(a), max(a)) for n, a in zip(layout.parameters, axes, strict=True)})
+    return Table(
+        space,
+        datasets,
+        configurations,
+        torch.tensor(measured, dtype=torch.float64),
+        "maximize",
+        tuple(name for name in PUBLISHED_TEST[layout.name] if name in datasets),
+        layout.budget,
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise DataError(f"`{folder}` is not a folder. Give one that holds a table's files.")
+    return sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+
+
+def _lines(path: Path) -> list[Line]:
+    found = []
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        try:
+            result, *pairs = line.split()
+            fields = {int(i): float(v) for i, v in (pair.split(":") for pair in pairs)}
+            found.append((float(result), fields))
+        except ValueError:
+            raise DataError(
+                f"`{path}`, line {number}, must be a number and `index:value` pairs, but is "
+                f"`{line[:60]}`."
+            ) from None
+        if not math.isfinite(found[-1][0]):
+            raise DataError(f"`{path}`, line {number}, must begin with a finite number.")
+    if not found:
+        raise DataError(f"`{path}` is empty. Leave it out of the folder.")
+    return found
+
+
+def _has_kernels(lines: Iterable[Line]) -> bool:
+    """Whether each line has exactly one of the three kernel indicators."""
+    return all([f[i] for i in (0, 1, 2) if i in f] == [1.0] for _, f in lines)
+
+
+def _cells(
+    lines: list[Line], layout: Layout, grid: Grid, path: Path
+) -> dict[tuple[float, ...], float]:
+    cells: dict[tuple[float, ...], float] = {}
+    for result, fields in lines:
+        if layout.required is not None and layout.required not in fields:
+            continue
+        if grid == "published" and any(i not in fields for i in layout.indices):
+            continue
+        configuration = tuple(fields.get(i, 0.0) for i in layout.indices)
+        if cells.setdefault(configuration, result) != result:
+            raise DataError(
+                f"`{path}` gives the configuration {configuration} two results, "
+                f"{cells[configuration]} and {result}. Keep one of them."
+            )
+    return cells

@@ -1,0 +1,87 @@
+"""Data sets as functions on a finite set of configurations, and variations of them.
+
+A few dozen data sets are soon known by heart: an AF that has seen their values often enough tells
+them apart after one query and goes straight to the best configuration of each, which serves no new
+data set. So training meets variations, each of them drawn anew.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from metabo.errors import DomainError
+from metabo.gp import Prior
+from metabo.shapes import Float, Int
+
+_COMPARED = 2**22
+"""Comparisons of points at once."""
+
+
+@dataclass(frozen=True)
+class TabularTasks:
+    """E data sets."""
+
+    points: Float[Tensor, "N D"]
+    values: Float[Tensor, "E N"]
+    prior: Prior | None = None
+    """Hyperparameters of each data set, where they are its own."""
+
+    @property
+    def optimum(self) -> Float[Tensor, " E"]:
+        """The largest value of each data set."""
+        return self.values.amax(-1)
+
+    def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
+        """Look the configurations up."""
+        size = max(1, _COMPARED // (len(x) * len(self.points)))
+        return torch.cat([self._look_up(part) for part in x.split(size, 1)], 1)
+
+    def _look_up(self, x: Tensor) -> Tensor:
+        is_same = (x[:, :, None, :] == self.points).all(-1)  # E N n
+        is_capturing = x.is_cuda and torch.cuda.is_current_stream_capturing()
+        if not is_capturing and not bool(is_same.any(-1).all()):
+            point = x[~is_same.any(-1)][0].tolist()
+            raise DomainError(
+                f"A table can be asked at its {len(self.points)} configurations only, but got the "
+                f"point {point}."
+            )
+        return self.values.gather(1, is_same.byte().argmax(-1))
+
+    def take(self, index: Int[Tensor, " n"]) -> "TabularTasks":
+        """The data sets with these numbers."""
+        prior = self.prior
+        if prior is not None:
+            prior = replace(
+                prior,
+                lengthscale=prior.lengthscale[index],
+                signal_variance=prior.signal_variance[index],
+                noise_variance=prior.noise_variance[index],
+            )
+        return TabularTasks(self.points, self.values[index], prior)
+
+    def to(self, device: torch.device | str) -> "TabularTasks":
+        """The same data sets on another device."""
+        prior = None if self.prior is None else self.prior.to(device)
+        return TabularTasks(self.points.to(device), self.values.to(device), prior)
+
+
+def varied(
+    sources: TabularTasks, draws: Float[Tensor, "n 7"], *, blend: float, bend: float
+) -> TabularTasks:
+    """Tasks made of source data sets, one per row of uniform draws.
+
+    With a and b, c and d drawn from the M sources, w uniform in (0, 1) with probability `blend`
+    and else 1, and s normal with deviation `bend`, the values are w a + (1 - w) b + s (c - d),
+    the difference without its mean. With both zero they are those of a.
+    """
+    n_sources = len(sources.values)
+    a, b, c, d = (draws[:, :4] * n_sources).long().unbind(-1)
+    is_blended, weight, normal = draws[:, 4:].unbind(-1)
+    w = torch.where(is_blended < blend, weight, 1.0)[:, None]
+    s = bend * torch.special.ndtri(normal.clamp(1e-12, 1 - 1e-12))[:, None]
+    values = sources.values
+    difference = values[c] - values[d]
+    bent = s * (difference - difference.mean(-1, keepdim=True))
+    own = sources.take(a)
+    return replace(own, values=w * values[a] + (1 - w) * values[b] + bent)

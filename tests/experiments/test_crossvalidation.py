@@ -1,0 +1,112 @@
+import json
+
+import pytest
+import torch
+
+from metabo.errors import OptionError
+from metabo.experiments.crossvalidation import _best, cross_validate
+from metabo.experiments.evaluate import evaluate
+
+TINY = {"iterations": 4, "validate_every": 2, "episodes": 4, "hidden": (4,), "minibatches": 2}
+FEW = ("metabo", "portfolio", "random")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    tmp_path = tmp_path_factory.mktemp("crossvalidation")
+    rows = [
+        f"set-{d},{a / 3},{10**b},{1 - (a / 3 - d / 8) ** 2 - (b / 3 - d / 8) ** 2}"
+        for d in range(9)
+        for a in range(4)
+        for b in range(4)
+    ]
+    (tmp_path / "past").mkdir()
+    (tmp_path / "past" / "all.csv").write_text("\n".join(["dataset,a,b,value", *rows]))
+    (tmp_path / "past" / "table.json").write_text('{"budget": 5}')
+    return tmp_path / "past"
+
+
+def run(folder, out, jobs=1):
+    return cross_validate(
+        f"table:{folder}",
+        out=out,
+        folds=3,
+        methods=FEW,
+        validate=2,
+        repeats=2,
+        jobs=jobs,
+        **TINY,
+    )
+
+
+@pytest.fixture(scope="module")
+def done(folder):
+    """The folder of a cross-validation, and its outcome."""
+    return folder.parent / "cv", run(folder, folder.parent / "cv")
+
+
+def test_every_data_set_is_tested_once_by_who_has_not_seen_it(done):
+    out, outcome = done
+    assert sorted(outcome.datasets) == [f"set-{d}" for d in range(9)]
+    assert {name: r.shape for name, r in outcome.regret.items()} == dict.fromkeys(FEW, (2, 9, 5))
+    for k in range(3):
+        card = json.loads((out / f"fold-{k}" / "tasks.json").read_text())
+        config = json.loads((out / f"fold-{k}" / "config.json").read_text())
+        tested = {task["dataset"] for task in card}
+        assert config["stop_at"] == outcome.stops[k]
+        assert tested == set(outcome.datasets[3 * k : 3 * k + 3])
+    stored = json.loads((out / "crossvalidation.json").read_text())
+    mean = outcome.regret["random"].mean((0, 1))
+    assert stored["methods"]["random"]["mean"] == pytest.approx(mean.tolist(), rel=1e-4)
+
+
+def test_a_fold_is_what_evaluate_gives_for_it(folder, done):
+    out, outcome = done
+    fold = out / "fold-1"
+    runs = [
+        evaluate(
+            f"table:{folder}:folds=3:fold=1",
+            methods=FEW,
+            task_file=fold / "tasks.json",
+            artifact=fold / "af.safetensors",
+            seed=seed,
+        )
+        for seed in (0, 1)
+    ]
+    for name in FEW:
+        regret = torch.stack([r.methods[name].regret for r in runs])
+        assert torch.equal(outcome.regret[name][:, 3:6], regret)
+
+
+def test_what_is_finished_is_not_done_again(folder, done):
+    out, first = done
+    files = list(out.rglob("af.safetensors"))
+    times = [p.stat().st_mtime_ns for p in files]
+    again = run(folder, out)
+    assert [p.stat().st_mtime_ns for p in files] == times
+    assert all(torch.equal(first.regret[m], again.regret[m]) for m in FEW)
+
+
+def test_the_best_stop_is_not_a_lucky_one():
+    lucky = [(10, 0.0), (20, 9.0), (30, 0.0), (40, 4.0), (50, 5.0), (60, 4.0)]
+    assert _best(lucky) == 60
+    assert _best([(10, 1.0), (20, 1.0), (30, 1.0)]) == 30
+
+
+def test_only_tables_have_folds(tmp_path):
+    with pytest.raises(OptionError, match=r"`branin` is not a family of tables"):
+        cross_validate("branin", out=tmp_path)
+
+
+def test_folds_are_given_apart_from_the_family(folder, tmp_path):
+    with pytest.raises(OptionError, match=r"Leave `fold`, `folds` and `validate` out"):
+        cross_validate(f"table:{folder}:fold=1", out=tmp_path)
+
+
+@pytest.mark.slow
+def test_several_at_a_time_do_what_one_after_another_does(folder, done, tmp_path):
+    _, outcome = done
+    torch.set_num_threads(1)  # as the workers have: sums may depend on it
+    both = run(folder, tmp_path / "cv", jobs=2)
+    assert both.stops == outcome.stops
+    assert all(torch.allclose(both.regret[m], outcome.regret[m]) for m in FEW)

@@ -1,0 +1,140 @@
+import json
+
+import pytest
+import torch
+
+from metabo.errors import DataError, MetaBOError, OptionError
+from metabo.space import Choice, Float, Int
+from metabo.tasks.tabular import read_table
+
+ROWS = """dataset,lr,depth,loss,value
+a,0.001,2,hinge,0.5
+a,0.1,3,log,0.7
+b,0.001,2,hinge,0.25
+b,0.1,5,log,0.75
+b,0.01,2,log,0.5
+"""
+
+
+def write(folder, text, name="past.csv"):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    return folder
+
+
+def test_columns_become_parameters_and_rows_cells(tmp_path):
+    table = read_table(write(tmp_path / "t", ROWS))
+    assert table.datasets == ("a", "b")
+    assert table.space.parameters == {
+        "lr": Float(0.001, 0.1, log=True),
+        "depth": Int(2, 5),
+        "loss": Choice(("hinge", "log")),
+    }
+    assert len(table.configurations) == 4
+    cell = {
+        (d, c): float(table.measured[i, j])
+        for i, d in enumerate(table.datasets)
+        for j, c in enumerate(table.configurations)
+    }
+    assert cell["a", (0.001, 2, "hinge")] == 0.5
+    assert cell["b", (0.1, 5, "log")] == 0.75
+    assert table.measured.isnan().sum() == 3
+    assert table.points.shape == (4, 4)  # a choice of two takes two coordinates
+    assert torch.equal(table.values.nan_to_num(), table.measured.nan_to_num())
+
+
+def test_files_without_a_column_of_names_are_data_sets_themselves(tmp_path):
+    for name in ("iris", "wine"):
+        write(tmp_path / "t", "x,value\n0,1\n0.5,2\n", f"{name}.csv")
+    assert read_table(tmp_path / "t").datasets == ("iris", "wine")
+
+
+def test_the_folder_can_say_what_its_columns_are(tmp_path):
+    text = ROWS.replace("dataset", "study").replace("value", "error")
+    folder = write(tmp_path / "t", text)
+    settings = {
+        "value": "error",
+        "dataset": "study",
+        "direction": "minimize",
+        "budget": 7,
+        "test": ["b"],
+        "ignore": ["loss"],
+        "parameters": {"lr": {"log": False}, "depth": {"type": "float"}},
+    }
+    write(folder, json.dumps(settings), "table.json")
+    table = read_table(folder)
+    assert table.space.parameters == {"lr": Float(0.001, 0.1), "depth": Float(2, 5)}
+    assert table.budget == 7
+    assert table.sources == ("a",)
+    assert float(table.of(["a"]).nan_to_num(nan=-9).amax()) == -0.5
+
+
+def test_parquet_is_read_as_csv_is(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    columns = {"dataset": ["a", "a"], "x": [0.1, 0.9], "value": [1.0, 2.0]}
+    (tmp_path / "p").mkdir()
+    parquet.write_table(pyarrow.table(columns), tmp_path / "p" / "past.parquet")
+    ours = read_table(write(tmp_path / "c", "dataset,x,value\na,0.1,1\na,0.9,2\n"))
+    theirs = read_table(tmp_path / "p")
+    assert ours.configurations == theirs.configurations
+    assert torch.equal(ours.measured, theirs.measured)
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "message"),
+    [
+        (
+            ROWS + "a,0.001,2,hinge,0.6\n",
+            {},
+            r"past.csv`, line 2, and .*past.csv`, line 7, give the same configuration of data set "
+            r"`a` different results, 0.5 and 0.6",
+        ),
+        (ROWS + "b,0.1,2,log,nan\n", {}, r"line 7, must have a finite number as `value`.*`nan`"),
+        (ROWS + "b,0.1,2,log,\n", {}, r"line 7, must have a finite number as `value`"),
+        (ROWS + "c,0.1,2,log,1\n", {}, r"Data set `c` must have at least two results.*has 1"),
+        (ROWS + "b,0.1,2,log\n", {}, r"line 7, must have 5 cells, but has 4"),
+        (
+            ROWS.replace("hinge", "log"),
+            {},
+            r"Parameter `loss` has the value log in every row.*`?\"ignore\": \[\"loss\"\]",
+        ),
+        (ROWS, {"test": ["c"]}, r"Unknown test data set `c`"),
+        (ROWS, {"value": "score"}, r"has no column `score` with the result"),
+        (ROWS, {"parameters": {"rate": {}}}, r"names a parameter `rate` that is no column"),
+        (ROWS, {"parameters": {"lr": {"type": "real"}}}, r"type of parameter `lr`.*one of float"),
+        (ROWS, {"parameters": {"loss": {"type": "float"}}}, r"`loss` must be a finite number"),
+        (ROWS, {"direction": "up"}, r"`direction` in .* must be `maximize` or `minimize`"),
+        (ROWS, {"budget": 0}, r"`budget` in .* must be a whole number of at least 1"),
+        (ROWS, {"tests": []}, r"must be an object with keys among value, dataset"),
+        ("dataset,x,x,value\n", {}, r"columns of .* must have names, each another"),
+        ("dataset,x,value\n", {}, r"have no rows"),
+        ("dataset,value\na,1\na,2\n", {}, r"have no column with a parameter"),
+    ],
+)
+def test_a_bad_table_is_refused_in_one_sentence(tmp_path, text, settings, message):
+    folder = write(tmp_path / "t", text)
+    if settings:
+        write(folder, json.dumps(settings), "table.json")
+    with pytest.raises(MetaBOError, match=message):
+        read_table(folder)
+
+
+def test_files_must_have_the_same_columns(tmp_path):
+    write(tmp_path / "t", "x,value\n0,1\n1,2\n", "a.csv")
+    write(tmp_path / "t", "x,y,value\n0,1,1\n1,2,2\n", "b.csv")
+    with pytest.raises(DataError, match=r"differ in the column `y`"):
+        read_table(tmp_path / "t")
+
+
+def test_a_folder_without_files_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"no CSV or Parquet file in the folder"):
+        read_table(tmp_path)
+    with pytest.raises(DataError, match=r"is not a folder"):
+        read_table(tmp_path / "missing")
+
+
+def test_a_grid_is_for_the_published_files_only(tmp_path):
+    with pytest.raises(OptionError, match=r"`grid` is for the published files"):
+        read_table(write(tmp_path / "t", ROWS), grid="published")
