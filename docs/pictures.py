@@ -14,7 +14,7 @@ INK, CORE, EDGE, SHELL = "#1b1b1b", "#d6e6f4", "#0072B2", "#fbe3cf"
 
 LAYERS = [
     ("cli", "the command line: tables, progress bars", SHELL),
-    ("experiments", "methods by name, runs, stored results, plots", SHELL),
+    ("experiments | integrations", "runs, stored results, plots | BoTorch, Optuna, Ax", SHELL),
     ("training | optimizer", "PPO, trainer, checkpoints | ask and tell", CORE),
     ("pretrained", "artifacts: weights and card", CORE),
     ("loop", "rollout: E episodes in lockstep", CORE),

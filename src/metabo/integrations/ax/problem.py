@@ -63,7 +63,7 @@ class Problem:
             )
             if is_failure or (has_ended and is_known):
                 params = self.space.clean(self.free(arm.parameters))
-                x = self.space.project(self.space.encode(params))
+                x = self.space.encode(params)
                 told = None if is_failure else value
                 evaluations.append(Evaluation(params, told, tuple(x.tolist())))
         return evaluations

@@ -18,6 +18,7 @@ from metabo.integrations.optuna.distributions import Codec, SearchSpace, distrib
 from metabo.integrations.optuna.trials import POINT, Past, past_of
 from metabo.optimizer import Optimizer
 from metabo.optimizer.ask_tell import MAX_BUDGET
+from metabo.optimizer.proposals import key
 from metabo.optimizer.proposer import AF, resolved
 from metabo.optimizer.surrogate import PriorName
 from metabo.policies import SearchName
@@ -216,7 +217,7 @@ def _n_left(space: SearchSpace, past: Past) -> int:
     size = space.space.size
     if size is None:
         return MAX_BUDGET
-    return size - len({one.x for one in (*past.told, *past.pending)})
+    return size - len({key(one.params) for one in (*past.told, *past.pending)})
 
 
 def _is_any_finished(study: Study) -> bool:

@@ -75,7 +75,7 @@ def _evaluation(trial: FrozenTrial, space: SearchSpace) -> Evaluation | None:
         if proposed is not None and cube.decode(proposed) == params:
             x = proposed
         else:  # fixed by the user, or proposed by another sampler
-            x = cube.project(cube.encode(params))
+            x = cube.encode(params)
     elif trial.state == TrialState.RUNNING and proposed is not None:
         params, x = cube.decode(proposed), proposed
     else:
