@@ -1,3 +1,5 @@
+from itertools import product
+
 import pytest
 import torch
 
@@ -42,6 +44,19 @@ def test_the_search_reaches_the_best_of_all_points():
     exact = evaluate(state, EI(), points[None]).score.max()
     found = Projected(searcher("gradient", Box(DISCRETE.dim)), DISCRETE).candidates(state, EI())
     assert found.score.max() >= 0.99 * exact
+
+
+@pytest.mark.parametrize("t", [4, 9, 15])
+def test_in_a_mixed_space_it_finds_what_a_grid_in_every_cell_finds(t):
+    state = state_of(MIXED, t)
+    rows = []
+    for n, kind in product(range(1, 6), "abc"):
+        cell = MIXED.encode({"x": 0.0, "n": n, "kind": kind}).expand(500, -1).clone()
+        cell[:, 0] = torch.linspace(0, 1, 500)
+        rows.append(cell)
+    grid = evaluate(state, EI(), torch.cat(rows)[None]).score.max()
+    found = Projected(searcher("gradient", Box(MIXED.dim)), MIXED).candidates(state, EI())
+    assert found.score.max() >= 0.999 * grid
 
 
 def test_slopes_are_zero_in_discrete_coordinates():
