@@ -1,5 +1,6 @@
 """The documentation: its code runs, its commands exist, its pages and links lead somewhere."""
 
+import logging
 import re
 import shlex
 from pathlib import Path
@@ -30,7 +31,18 @@ def with_code():
     return [pytest.param(page, id=page.stem) for page in TEXTS if blocks(page)]
 
 
+@pytest.fixture
+def restored_levels():
+    """Pages silence the libraries they show."""
+    loggers = [logging.getLogger(name) for name in ("ax", "optuna")]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("restored_levels")
 @pytest.mark.parametrize("page", with_code())
 def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch, unchecked):
     for module in NEEDS.findall(page.read_text()):
