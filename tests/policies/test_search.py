@@ -6,7 +6,15 @@ from metabo.acquisition import EI, UCB, LogEI
 from metabo.domain import Finite, lattice, sobol
 from metabo.errors import OptionError
 from metabo.gp import Prior
-from metabo.policies import Enumerate, GradientRefine, HierarchicalGrid, searcher
+from metabo.policies import (
+    Enumerate,
+    GradientRefine,
+    HierarchicalGrid,
+    Maximize,
+    Sample,
+    searcher,
+)
+from metabo.seeding import Noise
 from metabo.state import BOState
 
 
@@ -129,3 +137,17 @@ def test_an_af_without_any_slope_is_no_trouble(rng):
     state = grown("branin", rng)
     found = GradientRefine().candidates(state, lambda belief: belief.mean * 0 + 1)
     assert torch.isfinite(found.belief.x).all()
+
+
+@pytest.mark.parametrize("policy", [Maximize, Sample])
+def test_without_repeats_every_point_comes_once_before_any_comes_again(policy, rng):
+    points = torch.rand(5, 2, generator=rng, dtype=torch.float64)
+    prior = Prior.of([0.3, 0.3], signal_variance=1.0, noise_variance=1e-4)
+    chooser = policy(EI(), Enumerate(Finite(points), repeats=False))
+    state = BOState.start(prior, episodes=3, budget=8)
+    for step in range(8):
+        noise = Noise.at(0, episodes=torch.arange(3), step=step)
+        x = chooser.propose(state, noise).x
+        state = state.observe(x, x.sum(-1))
+    for queries in state.history.x:
+        assert len(queries[:5].unique(dim=0)) == 5
