@@ -43,6 +43,11 @@ def test_absent_indices_are_zeros(tmp_path):
     assert table.budget == 20
 
 
+def test_test_data_sets_alone_are_learned_from(tmp_path):
+    table = read_table(folder_of(tmp_path / "svm", wine=svm_lines(), letter=svm_lines(0.1)))
+    assert table.test == ()
+
+
 def test_the_published_program_lost_the_zeros(tmp_path):
     folder = folder_of(tmp_path / "svm", one=svm_lines())
     assert len(read_table(folder, grid="published").configurations) == 4

@@ -82,9 +82,15 @@ def read_sparse(folder: Path, *, grid: Grid = "complete") -> Table:
         configurations,
         torch.tensor(measured, dtype=torch.float64),
         "maximize",
-        tuple(name for name in PUBLISHED_TEST[layout.name] if name in datasets),
+        _tested(layout, datasets),
         layout.budget,
     )
+
+
+def _tested(layout: Layout, datasets: tuple[str, ...]) -> tuple[str, ...]:
+    """The paper's test data sets, unless there are no others to learn from."""
+    tested = tuple(name for name in PUBLISHED_TEST[layout.name] if name in datasets)
+    return () if len(tested) == len(datasets) else tested
 
 
 def _files(folder: Path) -> list[Path]:
