@@ -72,8 +72,9 @@ def test_the_svm_scores_are_those_of_a_pipeline_that_standardizes_in_each_fold()
     assert learner.measure(sample, learner) == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_staged_scores_are_those_of_separate_fits():
-    sample = load(SETS["wine"], 2000, 0)
+@pytest.mark.parametrize("name", ["wdbc", "wine"])
+def test_the_scores_of_boosting_are_those_of_scikit_learn(name):
+    sample = load(SETS[name], 200, 0)
     learner = replace(ADABOOST, grid={"iterations": [2, 5, 20], "leaves": [2, 4]}, folds=3)
     folds = StratifiedKFold(3, shuffle=True, random_state=0)
     expected = []

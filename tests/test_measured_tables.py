@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from table_datasets import datasets, load, split
-from table_learners import SVM
+from table_learners import ADABOOST, SVM
 
-TABLES = Path(__file__).parents[1] / "src" / "metabo" / "tasks" / "tables"
-LEARNERS = [SVM]
+ROOT = Path(__file__).parents[1]
+TABLES = ROOT / "src" / "metabo" / "tasks" / "tables"
+LEARNERS = [SVM, ADABOOST]
 SETS = {one.name: one for one in datasets()}
 
 
@@ -51,6 +52,25 @@ def test_some_cells_of_the_table_can_be_measured_again(learner):
     # Another version of scikit-learn may break a tie differently: one of 150 rows.
     expected = [stored[point] for point in small.configurations]
     assert small.measure(sample, small) == pytest.approx(expected, abs=0.007)
+
+
+def test_the_docs_describe_the_tables_as_they_are():
+    lines = (ROOT / "docs" / "tables.md").read_text().splitlines()
+    shown = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+    described = {row[0]: row[1:] for row in shown if row[0] in SETS}
+    assert described.keys() == SETS.keys()
+    for name, row in described.items():
+        about = _table(SVM)["provenance"]["datasets"][name]
+        sizes = [f"{about[key]:,}" for key in ("rows", "features", "classes")]
+        results = []
+        for learner in LEARNERS:
+            best = max(
+                float(cell.split(",")[-1])
+                for cell in _cells(learner)
+                if cell.startswith(name + ",")
+            )
+            results += ["**test**" if name in _table(learner)["test"] else "source", f"{best:.3f}"]
+        assert row == [about["parent"] if about["parent"] != name else "", *sizes, *results]
 
 
 def _cells(learner):

@@ -166,7 +166,7 @@ EXPERIMENTS: dict[str, Experiment] = {
                 {"smoke": Scale(4, 5), "full": Scale(15, budget)},
                 families=(family,),
             )
-            for family, learner, budget in (("svm", "an SVM", 20),)
+            for family, learner, budget in (("svm", "an SVM", 20), ("adaboost", "AdaBoost", 15))
         ),
         Experiment(
             "run-time",

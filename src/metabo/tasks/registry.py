@@ -77,7 +77,7 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "furuta-reference": _furuta(furuta_reference_family),
     "furuta": _furuta(furuta_family),
     "furuta-real": furuta_real_family,
-    "svm": tabular("svm", SHIPPED / "svm"),
+    **{name: tabular(name, SHIPPED / name) for name in ("svm", "adaboost")},
 }
 
 
