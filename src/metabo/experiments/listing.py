@@ -33,6 +33,7 @@ def tables() -> Iterator[Table]:
     for name, builder in FAMILIES.items():
         setting = family(name)
         families.add_row(name, str(setting.domain.dim), str(setting.budget), options(builder))
+    families.add_row("table:FOLDER", "-", "-", "as svm; a folder of your own results")
     yield families
     methods = empty_table("Methods (name:option=value)", "name", "what it does", "options")
     for name, build in METHODS.items():
