@@ -19,7 +19,7 @@ from torch import Tensor
 
 from metabo.errors import DataError, OptionError
 from metabo.experiments.evaluate import evaluate, require_methods, versions
-from metabo.experiments.methods import method
+from metabo.experiments.methods import method as method_of
 from metabo.experiments.setting import Setting
 from metabo.experiments.tables import table_record
 from metabo.options import parse
@@ -151,7 +151,7 @@ def _require_methods(methods: Sequence[str], family: str) -> None:
     search = searcher("gradient", target.domain, repeats=target.noise > 0)
     for text in methods:
         if text.strip() != "metabo":  # its artifact is yet to be learned
-            method(text, Setting(target, search))
+            method_of(text, Setting(target, search))
 
 
 def _identity(family: str, setting: TabularFamily) -> dict[str, object]:
