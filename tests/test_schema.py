@@ -41,6 +41,7 @@ def test_the_schema_is_stable():
         ({"x": {"type": "int", "low": 2, "high": 1}}, "Parameter `x`: `low < high` must hold"),
         ({"x": {"type": "int", "low": 1, "high": 2, "log": 1}}, "`log` must be true or false"),
         ({"x": {"type": "choice", "values": 3}}, "Parameter `x`: `Choice` needs a list"),
+        ({"x": {"type": ["float"], "low": 0, "high": 1}}, "Parameter `x` must be like"),
         ({"x": 3}, "Parameter `x` must be like"),
     ],
 )

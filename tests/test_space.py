@@ -101,6 +101,8 @@ def test_missing_and_misspelled_parameters_are_named():
             lambda: Float(0.0, 1.0, log=True),
             "`low` must be positive on a log scale, but got low=0.0",
         ),
+        (lambda: Float(-1e308, 1e308), "`high - low` must be a finite number"),
+        (lambda: Int(0, 10**400), "both be finite"),
         (lambda: Int(1.5, 3), "must be whole"),
         (lambda: Int(float("nan"), 3), "`low < high` must hold"),
         (lambda: Int(0, 10**18), r"can span 2\*\*50 at most"),

@@ -58,10 +58,14 @@ def _read(name: str, record: object) -> Parameter:
         if kind == "choice" and set(fields) == {"values"}:
             values = fields["values"]
             return Choice(tuple(values) if isinstance(values, list) else values)
-        if kind in _TYPES and {"low", "high"} <= set(fields) <= {"low", "high", "log"}:
+        if (
+            isinstance(kind, str)
+            and kind in _TYPES
+            and {"low", "high"} <= set(fields) <= {"low", "high", "log"}
+        ):
             if not isinstance(is_log, bool):
                 raise DataError(f"`log` must be true or false, but got {is_log!r}.")
-            return _TYPES[str(kind)](**fields)
+            return _TYPES[kind](**fields)
     except MetaBOError as error:
         raise DataError(f"Parameter `{name}`: {error}") from None
     raise DataError(

@@ -276,12 +276,24 @@ class Space:
 
 def _check_interval(low: float, high: float, *, log: bool) -> None:
     is_number = isinstance(low, Real) and isinstance(high, Real)
-    if not (is_number and math.isfinite(low) and math.isfinite(high) and low < high):
+    if not (is_number and _is_finite(low) and _is_finite(high) and low < high):
         raise OptionError(
             f"`low < high` must hold and both be finite numbers, but got low={low}, high={high}."
         )
+    if not _is_finite(high - low):
+        raise OptionError(
+            f"`high - low` must be a finite number, but got low={low}, high={high}. Use a log "
+            "scale, or a parameter in other units."
+        )
     if log and low <= 0:
         raise OptionError(f"`low` must be positive on a log scale, but got low={low}.")
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number may be too large for a float
+        return False
 
 
 def _number(value: object, low: float, high: float) -> float:

@@ -45,6 +45,14 @@ def test_a_parameter_may_be_called_value():
     assert read_words(["value=0.5"], space) == ({"value": 0.5}, None)
 
 
+def test_a_name_may_have_an_equals_sign_and_a_text_be_empty():
+    space = Space({"x": Float(0.0, 1.0), "x=1": Float(0.0, 1.0), "größe": Choice(("", "a=b"))})
+    for size in ("", "a=b"):
+        params = {"x": 0.25, "x=1": 0.5, "größe": size}
+        words = shlex.split(written(params, space))
+        assert read_words([*words, "value=2"], space) == (params, 2.0)
+
+
 def test_the_shell_repeats_the_optimizer(metabo, tmp_path, space):
     journal = tmp_path / "run.jsonl"
     code, out, _ = metabo("init", journal, "--space", space, "--budget", 5, "--seed", 4)
@@ -119,6 +127,8 @@ def test_show_prints_a_table_and_draws_a_picture(metabo, tmp_path):
         (("tell", "RUN", "x1=0.5", "x1=0.5", "value=1"), "Error: `x1` is given twice"),
         (("tell", "RUN", "x2=0.5", "value=1"), "Error: Unknown parameter `x2`. Did you mean `x1`"),
         (("tell", "RUN", "0.5", "value=1"), "Error: Parameters are written `name=value`"),
+        (("tell", "RUN", "x1=", "value=1"), "Error: Parameter `x1`: A value must be a number"),
+        (("show", "RUN", "--out", "run.jsonl"), "Error: The picture would be `run.jsonl`"),
         (("ask", "RUN", "-n", "11"), "Error: 11 evaluations were asked for, but 10 of the"),
         (("ask", "missing.jsonl"), "Error: The journal `missing.jsonl` cannot be read"),
         (("init", "RUN", "--artifact", "branin"), "Error: There is a file"),
@@ -139,6 +149,16 @@ def test_mistakes_are_one_sentence_and_change_nothing(
     assert code == 2
     assert " ".join(err.split()).startswith(message)
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
+    assert run.read_bytes() == before
+
+
+def test_a_picture_never_takes_the_place_of_its_journal(metabo, tmp_path):
+    run = tmp_path / "run.png"
+    Optimizer(af="rhino-1", journal=run).close()
+    before = run.read_bytes()
+    code, _, err = metabo("show", run)
+    assert code == 2
+    assert "another than the journal's" in " ".join(err.split())
     assert run.read_bytes() == before
 
 

@@ -1,10 +1,11 @@
 import json
+from shutil import copytree
 
 import pytest
 import torch
 
-from metabo.errors import OptionError
-from metabo.experiments.crossvalidation import _best, cross_validate
+from metabo.errors import DataError, OptionError
+from metabo.experiments.crossvalidation import _best, _mean_curve, cross_validate
 from metabo.experiments.evaluate import evaluate
 
 TINY = {"iterations": 4, "validate_every": 2, "episodes": 4, "hidden": (4,), "minibatches": 2}
@@ -112,3 +113,41 @@ def test_several_at_a_time_do_what_one_after_another_does(folder, done, tmp_path
     both = run(folder, tmp_path / "cv", jobs=2)
     assert both.stops == outcome.stops
     assert all(torch.allclose(both.regret[m], outcome.regret[m]) for m in FEW)
+
+
+def test_runs_of_other_data_are_not_taken_for_these(folder, tmp_path):
+    past = tmp_path / "past"
+    copytree(folder, past)
+    one = {"folds": 3, "methods": ["random"], "validate": 0, "repeats": 1, "jobs": 1}
+    tiny = TINY | {"iterations": 1}
+    out = tmp_path / "cv"
+    cross_validate(f"table:{past}", out=out, **one, **tiny)
+    with pytest.raises(DataError, match=r"holds a cross-validation with another `folds`"):
+        cross_validate(f"table:{past}", out=out, **one | {"folds": 4}, **tiny)
+    with pytest.raises(DataError, match=r"holds a cross-validation with another `iterations`"):
+        cross_validate(f"table:{past}", out=out, **one, **TINY)
+    more = "\n".join(f"set-x,{a / 3},{10**b},{a * b}" for a in range(4) for b in range(4))
+    with (past / "all.csv").open("a") as file:
+        file.write(f"\n{more}\n")
+    with pytest.raises(DataError, match=r"another `data`. Choose another folder with `--out`"):
+        cross_validate(f"table:{past}", out=out, **one, **tiny)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["metabo", "pontfolio"]}, r"Unknown method `pontfolio`"),
+        ({"methods": ["ei", "ei"]}, r"Each method can be given once"),
+        ({"methods": ["ucb:beta=x"]}, r"Option `beta` of method `ucb` must be a number"),
+        ({"jobs": 0}, r"`jobs` must be at least 1, but got 0"),
+    ],
+)
+def test_mistakes_come_to_light_before_the_first_training(folder, tmp_path, options, message):
+    with pytest.raises(OptionError, match=message):
+        cross_validate(f"table:{folder}", out=tmp_path / "cv", folds=3, validate=2, **options)
+    assert not (tmp_path / "cv").exists()
+
+
+def test_runs_that_lose_patience_are_compared_as_far_as_all_go():
+    curves = [[(10, 1.0), (20, 3.0)], [(10, 3.0), (20, 1.0), (30, 9.0)]]
+    assert _mean_curve(curves) == [(10, 2.0), (20, 2.0)]

@@ -116,6 +116,12 @@ def show_(
     """Show a run: a table of what was told, the best of it, and a picture."""
     from metabo.experiments.run_plot import plot_run  # matplotlib is slow to import
 
+    picture = journal.with_suffix(".png") if out is None else out
+    if picture.suffix != ".png" or picture.absolute() == journal.absolute():
+        raise OptionError(
+            f"The picture would be `{picture}`. Give a name that ends in `.png` with `--out`, "
+            "another than the journal's."
+        )
     optimizer = Optimizer.open(journal, read_only=True)
     names = list(optimizer.space.parameters)
     table = empty_table(f"{journal.name}: {optimizer.direction}", "#", *names, VALUE, "best")
@@ -130,7 +136,6 @@ def show_(
         params = written(optimizer.best.params, optimizer.space)
         say(f"Best: {params} {VALUE}={optimizer.best.value!r}")
     say(f"{_left(optimizer)}; GP prior: {optimizer.prior_source}.")
-    picture = journal.with_suffix(".png") if out is None else out
     write_all(picture.parent, {picture.name: lambda path: plot_run(optimizer, path)})
     say(f"Wrote {picture}")
 

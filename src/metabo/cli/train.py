@@ -57,7 +57,8 @@ def train_(
     changes |= {name: value for name, value in given.items() if value is not None}
     changes |= read_settings(settings or [])
     if folds is not None:
-        outcome = with_bars(family_, folder / "folds", folds, list(METHODS), changes)
+        chosen = {} if preset is None else {"preset": preset}
+        outcome = with_bars(family_, folder / "folds", folds, list(METHODS), changes | chosen)
         show(outcome, folder / "folds")
         changes["stop_at"] = outcome.stop
     board = TensorBoard(folder / "tensorboard") if tensorboard else None

@@ -25,8 +25,9 @@ def read_words(words: Sequence[str], space: Space) -> tuple[dict[str, object], f
     params: dict[str, object] = {}
     value: float | None = None
     for word in words:
-        name, equals, text = word.partition("=")
-        if not (name and equals and text):
+        name, equals, text = _halves(word, space)
+        is_known = name in space.parameters
+        if not (equals and (name or is_known) and (text or is_known)):
             raise OptionError(
                 f"Parameters are written `name=value`, but got `{word}`. Write for example "
                 f"`{next(iter(space.parameters))}=0.5`."
@@ -38,6 +39,15 @@ def read_words(words: Sequence[str], space: Space) -> tuple[dict[str, object], f
         else:
             params[name] = _read(space.parameters.get(name), text)
     return params, value
+
+
+def _halves(word: str, space: Space) -> tuple[str, str, str]:
+    """Name, sign and text; a parameter's name may itself have an equals sign in it."""
+    known = [name for name in space.parameters if word.startswith(f"{name}=")]
+    if not known:
+        return word.partition("=")
+    name = max(known, key=len)
+    return name, "=", word[len(name) + 1 :]
 
 
 def read_number(text: str) -> float:

@@ -8,7 +8,7 @@ tell together is when to stop on all sources.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -17,10 +17,13 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from metabo.errors import OptionError
-from metabo.experiments.evaluate import evaluate, versions
+from metabo.errors import DataError, OptionError
+from metabo.experiments.evaluate import evaluate, require_methods, versions
+from metabo.experiments.methods import method as method_of
+from metabo.experiments.setting import Setting
 from metabo.experiments.tables import table_record
 from metabo.options import parse
+from metabo.policies import searcher
 from metabo.shapes import Float
 from metabo.store import save_json, write_all
 from metabo.tasks import family as family_of
@@ -28,6 +31,7 @@ from metabo.tasks.tabular import TabularFamily
 from metabo.training import Event, train
 from metabo.version import commit
 
+SETTINGS = "settings.json"
 METHODS = ("metabo", "ei", "taf-me", "taf-r", "portfolio", "mean-rank", "random")
 Progress = Callable[[str, int, int], None]
 """Told now and then: what is running, and how far it is of how much."""
@@ -76,6 +80,9 @@ def cross_validate(
 ) -> CrossValidation:
     """Learn and test fold by fold; what is finished in the folder is not done again.
 
+    The folder must then hold runs with the same settings on the same data: an AF that was learned
+    from other folds may have seen what it is tested on.
+
     Args:
         family: Of tables, such as `svm` or `table:FOLDER`.
         out: Folder for the runs and the outcome, `crossvalidation.json`.
@@ -100,7 +107,11 @@ def cross_validate(
     probes = [f"{name}:validate={validate}" for name in names]
     for name in probes:
         family_of(name)
+    if jobs < 1:
+        raise OptionError(f"`jobs` must be at least 1, but got {jobs}.")
+    _require_methods(methods, names[0])
     settings = {"seed": seed, **changes}
+    _begin(out, {"folds": folds, "validate": validate, **settings, **_identity(family, setting)})
     run = _Runs(out, jobs, on_progress)
     ends: list[dict[str, object]] = [{} for _ in names]
     curves = []
@@ -131,6 +142,39 @@ def cross_validate(
     )
     write_all(out, {"crossvalidation.json": save_json(outcome.record())})
     return outcome
+
+
+def _require_methods(methods: Sequence[str], family: str) -> None:
+    """Every mistake in a method's name or options comes to light before the first training."""
+    require_methods(methods)
+    target = family_of(family)
+    search = searcher("gradient", target.domain, repeats=target.noise > 0)
+    for text in methods:
+        if text.strip() != "metabo":  # its artifact is yet to be learned
+            method_of(text, Setting(target, search))
+
+
+def _identity(family: str, setting: TabularFamily) -> dict[str, object]:
+    """What is dealt to folds: the family and its data."""
+    return {"family": family, "data": setting.fingerprint()}
+
+
+def _begin(out: Path, settings: Mapping[str, object]) -> None:
+    """Write down what the runs in the folder are, or make sure that they are these."""
+    path, given = out / SETTINGS, json.loads(json.dumps(settings))
+    if not path.exists() and not any(out.glob("*-*/config.json")):
+        write_all(out, {SETTINGS: save_json(given)})
+        return
+    try:
+        known = json.loads(path.read_text())
+    except (OSError, ValueError):
+        known = {}
+    names = [name for name in (*given, *known) if known.get(name) != given.get(name)]
+    if names:
+        raise DataError(
+            f"`{out}` holds a cross-validation with another `{names[0]}`. Choose another folder "
+            "with `--out`, or remove that one."
+        )
 
 
 @dataclass(frozen=True)
@@ -197,8 +241,9 @@ def _scores(log: Path) -> list[tuple[int, float]]:
 
 
 def _mean_curve(curves: Sequence[list[tuple[int, float]]]) -> list[tuple[int, float]]:
+    # A run that lost patience has a shorter curve: beyond it there is nothing to compare.
     return [
-        (at[0][0], sum(score for _, score in at) / len(at)) for at in zip(*curves, strict=True)
+        (at[0][0], sum(score for _, score in at) / len(at)) for at in zip(*curves, strict=False)
     ]
 
 

@@ -194,13 +194,18 @@ def read_tasks(setting: TaskFamily, path: Path) -> Tasks:
         raise DataError(f"In the task file `{path}`: {error}") from None
 
 
-def _check(
-    methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str, stream: str
-) -> None:
+def require_methods(methods: Sequence[str]) -> None:
+    """Raise unless it is a list of different names."""
     if isinstance(methods, str) or not methods or not all(isinstance(m, str) for m in methods):
         raise OptionError(f"`methods` must be a list with at least one name, but got {methods!r}.")
     if len({m.strip() for m in methods}) < len(methods):
         raise OptionError(f"Each method can be given once, but got {list(methods)}.")
+
+
+def _check(
+    methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str, stream: str
+) -> None:
+    require_methods(methods)
     for name, value, most in (("tasks", tasks, 1_000_000), ("budget", budget, 10_000)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
             raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")

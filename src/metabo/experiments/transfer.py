@@ -140,8 +140,11 @@ def _sources(
     setting: Setting, n_sources: int | None, n_points: int | None, hyperparameters: Hyperparameters
 ) -> SourceData:
     family = setting.family
-    n = min(50, family.max_sources) if n_sources is None else n_sources
-    return source_data(family, n, n_points, hyperparameters=hyperparameters)
+    if n_sources is None:
+        # What was measured is known whole; functions have countless sources, and the paper's 50.
+        most = family.max_sources if isinstance(family.domain, Finite) else 50
+        n_sources = min(most, family.max_sources)
+    return source_data(family, n_sources, n_points, hyperparameters=hyperparameters)
 
 
 def _best(

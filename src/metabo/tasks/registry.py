@@ -117,9 +117,12 @@ def family(name: str, **options: object) -> TaskFamily:
     """
     base, written = parse(name)
     if base == "table":
-        if "path" not in written | options:
-            raise OptionError("A table is given with its folder, `table:FOLDER`.")
         given = written | options
+        if not given.get("path"):
+            raise OptionError(
+                "A table is given with its folder, `table:FOLDER`, or `table:path=FOLDER` where "
+                f"its name has an equals sign, but got `{name}`."
+            )
         return build("family `table`", tabular("table", str(given.pop("path"))), given)
     if base not in FAMILIES:
         raise unknown("family", base, FAMILIES)

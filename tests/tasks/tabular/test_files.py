@@ -5,7 +5,7 @@ import torch
 
 from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.space import Choice, Float, Int
-from metabo.tasks.tabular import read_table
+from metabo.tasks.tabular import read_table, tabular
 
 ROWS = """dataset,lr,depth,loss,value
 a,0.001,2,hinge,0.5
@@ -104,7 +104,33 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         (ROWS, {"value": "score"}, r"has no column `score` with the result"),
         (ROWS, {"parameters": {"rate": {}}}, r"names a parameter `rate` that is no column"),
         (ROWS, {"parameters": {"lr": {"type": "real"}}}, r"type of parameter `lr`.*one of float"),
-        (ROWS, {"parameters": {"loss": {"type": "float"}}}, r"`loss` must be a finite number"),
+        (
+            ROWS,
+            {"parameters": {"loss": {"type": "float"}}},
+            r"line 2, must have a finite number as parameter `loss`, but has `hinge`",
+        ),
+        (ROWS.replace("0.01", "inf"), {}, r"line 6, must have a finite number as parameter `lr`"),
+        (ROWS.replace("0.01", "nan"), {}, r"line 6, must have a finite number as parameter `lr`"),
+        (ROWS.replace("0.01", ""), {}, r"line 6, has nothing in the column `lr`"),
+        (
+            ROWS.replace(",5,", ",2.5,"),
+            {"parameters": {"depth": {"type": "int"}}},
+            r"line 5, must have a whole number as parameter `depth`, but has `2.5`",
+        ),
+        (
+            ROWS.replace(",5,", ",0,"),
+            {"parameters": {"depth": {"log": True}}},
+            r"Parameter `depth` of the table in .*`low` must be positive",
+        ),
+        (ROWS, {"parameters": {"lr": {"lgo": True}}}, r"Parameter `lr` in .* has \['lgo'\]"),
+        (ROWS, {"parameters": {"lr": {"log": "no"}}}, r"`log` of parameter `lr`.* true or false"),
+        (ROWS, {"parameters": ["lr"]}, r"`parameters` in .* must be like"),
+        (ROWS, {"parameters": {"lr": "float"}}, r"`parameters` in .* must be like"),
+        (ROWS, {"dataset": "study"}, r"line 2, has no column `study` with the data set"),
+        (ROWS, {"dataset": 3}, r"`dataset` in .* must be the name of a column"),
+        (ROWS, {"ignore": ["study"]}, r"ignores `study`, which is no column"),
+        (ROWS, {"test": [1]}, r"`test` in .* must be a list of names"),
+        (ROWS, {"test": ["a", "a"]}, r"`test` in .* has a name twice"),
         (ROWS, {"direction": "up"}, r"`direction` in .* must be `maximize` or `minimize`"),
         (ROWS, {"budget": 0}, r"`budget` in .* must be a whole number of at least 1"),
         (ROWS, {"tests": []}, r"must be an object with keys among value, dataset"),
@@ -119,6 +145,42 @@ def test_a_bad_table_is_refused_in_one_sentence(tmp_path, text, settings, messag
         write(folder, json.dumps(settings), "table.json")
     with pytest.raises(MetaBOError, match=message):
         read_table(folder)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    folder = write(tmp_path / "t", ROWS)
+    (folder / "past.csv").write_bytes(ROWS.encode().replace(b"hinge", b"\xe9"))
+    with pytest.raises(DataError, match=r"past.csv` must be text in UTF-8"):
+        read_table(folder)
+    write(folder, ROWS + "a" * 200_000)
+    with pytest.raises(DataError, match=r"past.csv`, line 7, is not CSV: field larger"):
+        read_table(folder)
+    (tmp_path / "u" / "past.csv").mkdir(parents=True)
+    with pytest.raises(DataError, match=r"past.csv` cannot be read: Is a directory"):
+        read_table(tmp_path / "u")
+
+
+def test_a_parquet_file_that_is_none_is_named(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    with pytest.raises(DataError, match=r"past.parquet` cannot be read"):
+        read_table(write(tmp_path / "t", ROWS, "past.parquet"))
+
+
+def test_the_usual_budget_is_no_more_than_the_configurations(tmp_path):
+    folder = write(tmp_path / "t", ROWS)
+    assert read_table(folder).budget == 4
+    family = tabular("t", folder)
+    assert family().budget == 4
+    assert family(budget=9, noise=0.1).budget == 9
+    with pytest.raises(OptionError, match=r"`budget` must lie in 1..4, the number of config"):
+        family(budget=5)
+
+
+def test_some_data_set_must_be_left_to_learn_from(tmp_path):
+    folder = write(tmp_path / "t", ROWS)
+    write(folder, json.dumps({"test": ["a", "b"]}), "table.json")
+    with pytest.raises(OptionError, match=r"All data sets are kept for testing"):
+        tabular("t", folder)()
 
 
 def test_files_must_have_the_same_columns(tmp_path):

@@ -123,13 +123,22 @@ def table_family(
                 f"from, but got {split.sources}."
             )
         learned = learned[: split.sources]
+    if not learned:
+        raise OptionError(
+            "All data sets are kept for testing, which leaves none to learn from. Name fewer of "
+            "them as `test` in `table.json`."
+        )
     if not 0 <= split.validate < len(learned):
         raise OptionError(
             "`validate` must leave a data set to learn from: it must lie in "
             f"0..{len(learned) - 1}, but got {split.validate}."
         )
-    if budget is not None and budget < 1:
-        raise OptionError(f"`budget` must be at least 1, but got {budget}.")
+    budget, n_points = table.budget if budget is None else budget, len(table.configurations)
+    if budget < 1 or (budget > n_points and not noise):
+        raise OptionError(
+            f"`budget` must lie in 1..{n_points}, the number of configurations, each of which is "
+            f"queried once at most, but got {budget}."
+        )
     limits = (("noise", noise, 1e6), ("blend", blend, 1), ("bend", bend, 10))
     for option, value, most in limits:
         if not 0 <= value <= most:
@@ -140,7 +149,7 @@ def table_family(
         tuple(learned[split.validate :]),
         tuple(sorted(learned[: split.validate])),
         tested,
-        table.budget if budget is None else budget,
+        budget,
         hyperparameters,
         noise,
         blend,

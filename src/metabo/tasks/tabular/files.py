@@ -11,20 +11,20 @@ folder's `table.json` says otherwise; all other columns are parameters: numbers 
 """
 
 import csv
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import torch
 
 from metabo.errors import DataError, OptionError
 from metabo.space import Choice, Float, Int, Parameter, Space, Value
-from metabo.tasks.tabular.table import Direction, Table
+from metabo.tasks.tabular.settings import Settings, read_settings
+from metabo.tasks.tabular.table import Table
 
-_KEYS = ("value", "dataset", "direction", "budget", "test", "ignore", "parameters", "provenance")
-_TYPES = ("float", "int", "choice")
+USUAL_BUDGET = 20
 
 
 @dataclass(frozen=True)
@@ -35,38 +35,23 @@ class Row:
     cells: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What `table.json` says."""
-
-    value: str = "value"
-    dataset: str = "dataset"
-    direction: Direction = "maximize"
-    budget: int = 20
-    test: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    parameters: Mapping[str, Mapping[str, object]] | None = None
-
-
 def read_folder(folder: Path) -> Table:
     """The table of all CSV and Parquet files in a folder."""
-    settings = _settings(folder / "table.json")
+    settings = read_settings(folder / "table.json")
     rows = [row for path in table_files(folder) for row in _rows(path, settings)]
     names = _parameter_names(rows, settings, folder)
-    columns = {name: [row.cells[name] for row in rows] for name in names}
-    given = settings.parameters or {}
-    kinds = {n: _kind(n, columns[n], given.get(n, {}), folder) for n in names}
-    space = Space({name: kind for name, kind in kinds.items() if kind is not None})
+    given = settings.parameters
+    space = Space({name: _kind(name, rows, given.get(name, {}), folder) for name in names})
     cells: dict[str, dict[tuple[Value, ...], tuple[float, str]]] = {}
     for row in rows:
         values = tuple(_parsed(row.cells[name], p) for name, p in space.parameters.items())
         result = _result(row, settings.value)
-        known = cells.setdefault(row.cells[settings.dataset], {})
+        known = cells.setdefault(row.cells[settings.names], {})
         before = known.setdefault(values, (result, row.place))
         if before[0] != result:
             raise DataError(
                 f"{before[1]} and {row.place} give the same configuration of data set "
-                f"`{row.cells[settings.dataset]}` different results, {before[0]} and {result}. "
+                f"`{row.cells[settings.names]}` different results, {before[0]} and {result}. "
                 "Keep one of them, or their mean."
             )
     datasets = tuple(sorted(cells))
@@ -80,7 +65,7 @@ def read_folder(folder: Path) -> Table:
         torch.tensor(measured, dtype=torch.float64),
         settings.direction,
         settings.test,
-        settings.budget,
+        settings.budget or min(USUAL_BUDGET, len(configurations)),
     )
 
 
@@ -94,43 +79,35 @@ def table_files(folder: Path) -> list[Path]:
     return files
 
 
-def _settings(path: Path) -> Settings:
-    if not path.exists():
-        return Settings()
-    try:
-        record = json.loads(path.read_text())
-    except ValueError as error:
-        raise DataError(f"`{path}` must be JSON, but it is not: {error}.") from None
-    if not isinstance(record, dict) or any(key not in _KEYS for key in record):
-        raise DataError(f"`{path}` must be an object with keys among {', '.join(_KEYS)}.")
-    record.pop("provenance", None)
-    if record.get("direction", "maximize") not in ("maximize", "minimize"):
-        raise DataError(
-            f"`direction` in `{path}` must be `maximize` or `minimize`, but is "
-            f"`{record['direction']}`."
-        )
-    budget = record.get("budget", 20)
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise DataError(f"`budget` in `{path}` must be a whole number of at least 1.")
-    for key in ("test", "ignore"):
-        if not isinstance(record.get(key, []), list):
-            raise DataError(f"`{key}` in `{path}` must be a list of names.")
-        record[key] = tuple(record.get(key, []))
-    return Settings(**record)
-
-
 def _rows(path: Path, settings: Settings) -> Iterator[Row]:
     records = _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
     for number, cells in records:
         place = (
             f"`{path}`, line {number}," if path.suffix == ".csv" else f"`{path}`, row {number},"
         )
-        yield Row(place, {settings.dataset: path.stem} | cells)
+        if settings.dataset is not None and settings.dataset not in cells:
+            raise DataError(
+                f"{place} has no column `{settings.dataset}` with the data set. Name it in "
+                f'`{path.parent / "table.json"}`: {{"dataset": "COLUMN"}}.'
+            )
+        for name, cell in cells.items():
+            if not cell and name not in (settings.value, *settings.ignore):
+                raise DataError(
+                    f"{place} has nothing in the column `{name}`. Write a word such as `none`, or "
+                    "leave the row out."
+                )
+        yield Row(place, {settings.names: path.stem} | cells)
 
 
 def _read_csv(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"`{path}` must be text in UTF-8, but it is not: {error}.") from None
+    reader = csv.reader(StringIO(text))
+    try:
         header = [name.strip() for name in next(reader, [])]
         if len(set(header)) < len(header) or not all(header):
             raise DataError(f"The columns of `{path}` must have names, each another: {header}.")
@@ -146,16 +123,22 @@ def _read_csv(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 reader.line_num,
                 {n: c.strip() for n, c in zip(header, cells, strict=True)},
             )
+    except csv.Error as error:
+        raise DataError(f"`{path}`, line {reader.line_num}, is not CSV: {error}.") from None
 
 
 def _read_parquet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
-        from pyarrow import parquet
+        from pyarrow import ArrowException, parquet
     except ImportError:
         raise OptionError(
             f"Reading `{path}` needs pyarrow. Install it with `pip install metabo[parquet]`."
         ) from None
-    for number, record in enumerate(parquet.read_table(path).to_pylist(), 1):
+    try:
+        records = parquet.read_table(path).to_pylist()
+    except (OSError, ArrowException) as error:
+        raise DataError(f"`{path}` cannot be read: {error}.") from None
+    for number, record in enumerate(records, 1):
         yield number, {k: "" if v is None else str(v) for k, v in record.items()}
 
 
@@ -168,7 +151,10 @@ def _parameter_names(rows: list[Row], settings: Settings, folder: Path) -> list[
             f"{first.place} has no column `{settings.value}` with the result. Name it in "
             f'`{folder / "table.json"}`: {{"value": "COLUMN"}}.'
         )
-    apart = (settings.dataset, settings.value, *settings.ignore)
+    for name in settings.ignore:
+        if name not in first.cells:
+            raise DataError(f"`{folder / 'table.json'}` ignores `{name}`, which is no column.")
+    apart = (settings.names, settings.value, *settings.ignore)
     names = [name for name in first.cells if name not in apart]
     if not names:
         raise DataError(f"The files in the folder `{folder}` have no column with a parameter.")
@@ -176,7 +162,7 @@ def _parameter_names(rows: list[Row], settings: Settings, folder: Path) -> list[
         if set(row.cells) != set(first.cells):
             odd = sorted(set(row.cells) ^ set(first.cells))[0]
             raise DataError(f"{row.place} and {first.place} differ in the column `{odd}`.")
-    for name in settings.parameters or {}:
+    for name in settings.parameters:
         if name not in names:
             raise DataError(
                 f"`{folder / 'table.json'}` names a parameter `{name}` that is no column."
@@ -184,18 +170,16 @@ def _parameter_names(rows: list[Row], settings: Settings, folder: Path) -> list[
     return names
 
 
-def _kind(name: str, column: list[str], given: Mapping[str, object], folder: Path) -> Parameter:
+def _kind(
+    name: str, rows: list[Row], given: Mapping[str, object], folder: Path
+) -> Float | Int | Choice:
     """The parameter that a column holds, by what `table.json` says or what its cells are."""
+    column = [row.cells[name] for row in rows]
     numbers = [_float(cell) for cell in column]
-    usual = "choice" if any(n is None for n in numbers) else "float"
-    if usual == "float" and all(n == int(n) for n in numbers if n is not None):
+    usual = "choice" if None in numbers else "float"
+    if usual == "float" and all(map(_is_whole, numbers)):
         usual = "int"
     kind = given.get("type", usual)
-    if kind not in _TYPES:
-        raise DataError(
-            f"The type of parameter `{name}` in `{folder / 'table.json'}` must be one of "
-            f"{', '.join(_TYPES)}, but is `{kind}`."
-        )
     if len(set(column)) == 1 or (usual != "choice" and len(set(numbers)) == 1):
         raise DataError(
             f"Parameter `{name}` has the value {column[0]} in every row, so there is nothing to "
@@ -203,15 +187,20 @@ def _kind(name: str, column: list[str], given: Mapping[str, object], folder: Pat
         )
     if kind == "choice":
         return Choice(tuple(sorted(set(column))))
-    known = [n for n in numbers if n is not None]
-    if len(known) < len(numbers) or not all(map(math.isfinite, known)):
-        odd = next(c for c, n in zip(column, numbers, strict=True) if n is None or n - n != 0)
-        raise DataError(
-            f"Parameter `{name}` must be a finite number in every row, but is `{odd}`."
-        )
+    is_fit, rule = (_is_whole, "whole") if kind == "int" else (_is_finite, "finite")
+    for row, number in zip(rows, numbers, strict=True):
+        if not is_fit(number):
+            raise DataError(
+                f"{row.place} must have a {rule} number as parameter `{name}`, but has "
+                f"`{row.cells[name]}`."
+            )
+    known = [number for number in numbers if number is not None]
     low, high = min(known), max(known)
     log = bool(given.get("log", low > 0 and high / low >= 100))
-    return Int(int(low), int(high), log) if kind == "int" else Float(low, high, log)
+    try:
+        return Int(int(low), int(high), log) if kind == "int" else Float(low, high, log)
+    except OptionError as error:
+        raise DataError(f"Parameter `{name}` of the table in `{folder}`: {error}") from None
 
 
 def _parsed(cell: str, parameter: Parameter) -> Value:
@@ -235,6 +224,14 @@ def _float(cell: str) -> float | None:
         return float(cell)
     except ValueError:
         return None
+
+
+def _is_finite(number: float | None) -> bool:
+    return number is not None and math.isfinite(number)
+
+
+def _is_whole(number: float | None) -> bool:
+    return number is not None and math.isfinite(number) and number == int(number)
 
 
 def _order(configuration: tuple[Value, ...]) -> tuple[tuple[bool, object], ...]:
