@@ -51,3 +51,10 @@ def test_the_shell_goes_from_the_folder_to_a_proposal(artifact, tmp_path):
     pairs = [f"{name}={value}" for name, value in params.items()]
     assert shell.invoke(app, ["tell", journal, *pairs, "value=0.83"]).exit_code == 0
     assert metabo.Optimizer.open(journal, read_only=True).best.value == 0.83
+
+
+def test_an_artifact_that_knows_the_test_data_is_used_with_a_warning(artifact, tmp_path):
+    words = [f"table:{PAST}:fold=0", "--methods", "metabo", "--artifact", str(artifact)]
+    done = CliRunner().invoke(app, ["evaluate", *words, "--budget", "2", "--out", str(tmp_path)])
+    assert done.exit_code == 0
+    assert "was learned from 2 of the 2 data sets kept for testing" in done.stderr

@@ -139,6 +139,8 @@ def test_runs_of_other_data_are_not_taken_for_these(folder, tmp_path):
         ({"methods": ["metabo", "pontfolio"]}, r"Unknown method `pontfolio`"),
         ({"methods": ["ei", "ei"]}, r"Each method can be given once"),
         ({"methods": ["ucb:beta=x"]}, r"Option `beta` of method `ucb` must be a number"),
+        ({"preset": "nope"}, r"Unknown preset `nope`"),
+        ({"episodes": 0}, r"`episodes`"),
         ({"jobs": 0}, r"`jobs` must be at least 1, but got 0"),
     ],
 )

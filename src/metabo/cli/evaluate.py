@@ -53,10 +53,13 @@ def evaluate_(
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
-    is_table = isinstance(family(family_), TabularFamily)
+    setting = family(family_)
+    is_table = isinstance(setting, TabularFamily)
     require_writable(folder, ("results.json", "regret.png"))
     if artifact is not None and "metabo" in names:
         _warn_of_another_family(artifact, family_)
+        if isinstance(setting, TabularFamily):
+            _warn_of_known_data(artifact, setting)
     progress, bars = progress_bars(), dict[str, TaskID]()
 
     def on_progress(name: str, step: int, total: int) -> None:
@@ -103,8 +106,21 @@ def evaluate_(
 def _warn_of_another_family(artifact: str, name: str) -> None:
     trained = str(load(artifact).card.get("family", name))
     if parse(trained)[0] != parse(name)[0]:
-        warning = Text("Warning: ", "bold yellow").append(
-            f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.",
-            "not bold default",
+        _warn(f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.")
+
+
+def _warn_of_known_data(artifact: str, setting: TabularFamily) -> None:
+    """An AF does well on what it was learned from, and that tells nothing."""
+    data = load(artifact).card.get("data")
+    learned = data.get("datasets", []) if isinstance(data, dict) else []
+    known = [name for name in setting.test_names if name in learned]
+    if known:
+        _warn(
+            f"The artifact `{artifact}` was learned from {len(known)} of the "
+            f"{len(setting.test_names)} data sets kept for testing, `{known[0]}` among them."
         )
-        Console(stderr=True).print(warning, soft_wrap=True)
+
+
+def _warn(text: str) -> None:
+    warning = Text("Warning: ", "bold yellow").append(text, "not bold default")
+    Console(stderr=True).print(warning, soft_wrap=True)

@@ -101,8 +101,10 @@ def _print_card(name: str, card: dict[str, Any]) -> None:
     medians = card["validation"]["median_regret"]
     budget = card["budget"][1]
     marks = [t for t in (1, 2, 3, 5, 10, 20, 30) if t < budget] + [budget]
+    is_known = card["validation"].get("learned_from", False)
     table = empty_table(
-        f"{name}: median simple regret on {card['validation']['tasks']} validation tasks",
+        f"{name}: median simple regret on {card['validation']['tasks']} "
+        f"{'tasks that it learned from' if is_known else 'validation tasks'}",
         "method",
         *(f"t={t}" for t in marks),
     )

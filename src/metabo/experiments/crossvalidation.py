@@ -29,6 +29,8 @@ from metabo.store import save_json, write_all
 from metabo.tasks import family as family_of
 from metabo.tasks.tabular import TabularFamily
 from metabo.training import Event, train
+from metabo.training import preset as preset_of
+from metabo.training.config import usual_preset
 from metabo.version import commit
 
 SETTINGS = "settings.json"
@@ -110,7 +112,8 @@ def cross_validate(
     if jobs < 1:
         raise OptionError(f"`jobs` must be at least 1, but got {jobs}.")
     _require_methods(methods, names[0])
-    settings = {"seed": seed, **changes}
+    settings: dict[str, object] = {"seed": seed, **changes}
+    _require_settings(family, settings)
     _begin(out, {"folds": folds, "validate": validate, **settings, **_identity(family, setting)})
     run = _Runs(out, jobs, on_progress)
     ends: list[dict[str, object]] = [{} for _ in names]
@@ -152,6 +155,12 @@ def _require_methods(methods: Sequence[str], family: str) -> None:
     for text in methods:
         if text.strip() != "metabo":  # its artifact is yet to be learned
             method_of(text, Setting(target, search))
+
+
+def _require_settings(family: str, settings: Mapping[str, object]) -> None:
+    """Raise unless a training can have these settings, a preset among them or not."""
+    changes = dict(settings)
+    preset_of(str(changes.pop("preset", None) or usual_preset(family)), family, **changes)
 
 
 def _identity(family: str, setting: TabularFamily) -> dict[str, object]:
