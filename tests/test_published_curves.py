@@ -18,6 +18,7 @@ TASKS = Path(__file__).parents[1] / "examples" / "published-tasks"
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("name", CURVES)
 def test_ei_follows_the_published_curve(name):
     # Ties are broken at random, in the published program too, and on Goldstein-Price the median

@@ -14,6 +14,7 @@ from metabo.policies import Maximize, searcher
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("flavour", ["taf-me", "taf-r"])
 def test_taf_follows_the_published_curve(flavour):
     family = metabo.family("branin")

@@ -41,6 +41,7 @@ def replay(family, state, e):
     return alone
 
 
+@pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("search_name", ["gradient", "grid", "sobol"])
 @pytest.mark.parametrize("family_name", params(APPROXIMATE))
 def test_lockstep_is_alone(family_name, search_name):
