@@ -65,8 +65,8 @@ class TabularFamily:
     @cached_property
     def prior(self) -> Prior:
         """Shared by all data sets: the likeliest for the sources, whatever is tested on."""
-        values, middle = filled(self.domain.points, self.table.of(self.source_names))
-        return (middle or shared_prior(self.domain.points, values)).with_noise(self.noise)
+        values = filled(self.domain.points, self.table.of(self.source_names))
+        return shared_prior(self.domain.points, values).with_noise(self.noise)
 
     def sample(self, n: int, generator: torch.Generator) -> TabularTasks:
         """Draw `n` tasks: variations of the sources, or the very data sets kept apart."""
@@ -134,7 +134,7 @@ class TabularFamily:
 
     def _tasks(self, names: tuple[str, ...]) -> TabularTasks:
         points = self.domain.points
-        values, _ = filled(points, self.table.of(names))
+        values = filled(points, self.table.of(names))
         if self.hyperparameters == "shared":
             return TabularTasks(points, values)
         inputs = points.expand(len(values), -1, -1)

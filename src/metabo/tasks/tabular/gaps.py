@@ -5,50 +5,36 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from metabo.gp import Ensemble, Prior, fit
+from metabo.gp import Ensemble, fit
 from metabo.shapes import Float
 
 _POINTS = 300
 """Most results of a data set that a GP is fitted to."""
 
 
-def filled(
-    points: Float[Tensor, "N D"], values: Float[Tensor, "M N"]
-) -> tuple[Float[Tensor, "M N"], Prior | None]:
+def filled(points: Float[Tensor, "N D"], values: Float[Tensor, "M N"]) -> Float[Tensor, "M N"]:
     """The values with each gap at the mean of a GP fitted to its data set's own results.
 
-    Also the geometric mean of those GPs' hyperparameters; None where there are no gaps, which need
-    no GP. What lies between the results of a data set is learned from that data set alone, so that
+    What lies between the results of a data set is learned from that data set alone, so that
     nothing of a test data set enters another.
     """
     if bool(values.isfinite().all()):
-        return values, None
+        return values
     inputs = points.numpy().tobytes()
     rows = [_filled_row(inputs, row.numpy().tobytes(), points.shape[-1]) for row in values]
-    return torch.stack([row for row, _ in rows]), _middle([prior for _, prior in rows])
+    return torch.stack(rows)
 
 
 @lru_cache(maxsize=1024)
-def _filled_row(points: bytes, values: bytes, dim: int) -> tuple[Tensor, Prior]:
+def _filled_row(points: bytes, values: bytes, dim: int) -> Tensor:
     """One data set, from bytes: families that share it are built again and again."""
     row = torch.frombuffer(bytearray(values), dtype=torch.float64)
-    x = torch.frombuffer(bytearray(points), dtype=torch.float64).view(-1, dim)
     known = row.isfinite()
+    if bool(known.all()):
+        return row
+    x = torch.frombuffer(bytearray(points), dtype=torch.float64).view(-1, dim)
     stride = -(-int(known.sum()) // _POINTS)
     seen, y = x[known][::stride], row[known][::stride]
     prior = fit(seen[None], y[None], mean="observed", n_starts=16, n_climbs=2, iterations=30)
-    if not bool(known.all()):
-        row[~known] = Ensemble.of(prior, seen[None], y[None]).mean(x[~known])[0]
-    return row, prior
-
-
-def _middle(priors: list[Prior]) -> Prior:
-    def middle(values: list[Tensor]) -> Tensor:
-        return torch.cat(values).log().mean(0, keepdim=True).exp()
-
-    return Prior(
-        middle([p.lengthscale for p in priors]),
-        middle([p.signal_variance for p in priors]),
-        middle([p.noise_variance for p in priors]),
-        mean="observed",
-    )
+    row[~known] = Ensemble.of(prior, seen[None], y[None]).mean(x[~known])[0]
+    return row
