@@ -107,6 +107,7 @@ def assemble(plan: Plan, learner: Learner) -> None:
         for point, value in zip(learner.configurations, stored["accuracy"], strict=True):
             rows.append(",".join([name, *(f"{part:g}" for part in point), f"{value:.6f}"]))
     few, many = learner.folds, learner.folds_of_many
+    about = {name: stored["about"] for name, stored in whole.items()}
     provenance = {
         "command": f"python benchmarks/measure_tables.py --only {learner.name}",
         "commit": ", ".join(sorted({str(stored["commit"]) for stored in whole.values()})),
@@ -116,18 +117,27 @@ def assemble(plan: Plan, learner: Learner) -> None:
         "max_rows": learner.max_rows,
         "minutes": round(sum(stored["seconds"] for stored in whole.values()) / 60, 1),
         "licence note": NOTE,
-        "datasets": {name: stored["about"] for name, stored in whole.items()},
+        "datasets": about,
     }
     table = {
         "value": "accuracy",
         "direction": "maximize",
         "parameters": learner.parameters,
         "test": split(plan.sets, plan.n_test, learner.split_seed),
+        "together": _together(about),
         "budget": learner.budget,
         "provenance": provenance,
     }
     files = {"accuracy.csv": "\n".join(rows) + "\n", "table.json": _text(table)}
     _write(plan.tables / learner.name, files)
+
+
+def _together(about: Mapping[str, Mapping[str, object]]) -> list[list[str]]:
+    """The data sets that share a parent."""
+    parents: dict[object, list[str]] = {}
+    for name, one in about.items():
+        parents.setdefault(one["parent"], []).append(name)
+    return sorted(sorted(names) for names in parents.values() if len(names) > 1)
 
 
 def _about(one: DataSet, sample: Sample, learner: Learner) -> dict[str, object]:

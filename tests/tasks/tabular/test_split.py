@@ -21,3 +21,15 @@ def test_folds_depend_on_the_seed_and_not_on_the_order_of_names():
 def test_there_are_at_most_as_many_folds_as_names():
     with pytest.raises(OptionError, match=r"folds must lie in 2..35.*got 36"):
         k_fold(NAMES, 36)
+    with pytest.raises(OptionError, match=r"folds must lie in 2..34.*got 35"):
+        k_fold(NAMES, 35, together=[NAMES[:2]])
+
+
+def test_what_belongs_together_is_not_parted():
+    groups = [NAMES[:3], NAMES[10:12], ["absent", NAMES[20]]]
+    for seed in range(20):
+        parts = k_fold(NAMES, 7, seed=seed, together=groups)
+        assert sorted(n for p in parts for n in p) == sorted(NAMES)
+        for group in groups[:2]:
+            assert any(set(group) <= set(part) for part in parts)
+        assert max(map(len, parts)) - min(map(len, parts)) <= 2

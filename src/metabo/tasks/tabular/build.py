@@ -158,7 +158,7 @@ def table_family(
 
 
 def _fold(table: Table, split: Split) -> tuple[str, ...]:
-    parts = k_fold(table.sources, split.folds, seed=split.seed)
+    parts = k_fold(table.sources, split.folds, seed=split.seed, together=table.together)
     assert split.fold is not None
     if not 0 <= split.fold < split.folds:
         raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {split.fold}.")

@@ -66,6 +66,7 @@ def read_folder(folder: Path) -> Table:
         settings.direction,
         settings.test,
         settings.budget or min(USUAL_BUDGET, len(configurations)),
+        settings.together,
     )
 
 

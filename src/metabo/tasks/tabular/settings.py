@@ -8,7 +8,10 @@ from pathlib import Path
 from metabo.errors import DataError
 from metabo.tasks.tabular.table import Direction
 
-_KEYS = ("value", "dataset", "direction", "budget", "test", "ignore", "parameters", "provenance")
+_KEYS = (
+    *("value", "dataset", "direction", "budget", "test", "together", "ignore", "parameters"),
+    "provenance",
+)
 _TYPES = ("float", "int", "choice")
 
 
@@ -22,6 +25,7 @@ class Settings:
     direction: Direction = "maximize"
     budget: int | None = None
     test: tuple[str, ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
     ignore: tuple[str, ...] = ()
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
@@ -57,8 +61,15 @@ def read_settings(path: Path) -> Settings:
         raise DataError(f"`budget` in `{path}` must be a whole number of at least 1.")
     for key in ("test", "ignore"):
         record[key] = _names(key, record.get(key, []), path)
+    record["together"] = _groups(record.get("together", []), path)
     _check_parameters(record.get("parameters", {}), path)
     return Settings(**record)
+
+
+def _groups(groups: object, path: Path) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(groups, list):
+        raise DataError(f"`together` in `{path}` must be a list of lists of names.")
+    return tuple(_names("together", group, path) for group in groups)
 
 
 def _names(key: str, names: object, path: Path) -> tuple[str, ...]:

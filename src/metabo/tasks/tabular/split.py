@@ -8,15 +8,36 @@ from metabo.errors import OptionError
 from metabo.seeding import generator
 
 
-def k_fold(names: Sequence[str], k: int, *, seed: int = 0) -> tuple[tuple[str, ...], ...]:
-    """The data sets dealt to `k` folds of sizes that differ by at most one, each in name order."""
-    if not 2 <= k <= len(names):
+def k_fold(
+    names: Sequence[str],
+    k: int,
+    *,
+    seed: int = 0,
+    together: Sequence[Sequence[str]] = (),
+) -> tuple[tuple[str, ...], ...]:
+    """The data sets dealt to `k` folds, each in the order of names.
+
+    Args:
+        names: Data sets, in any order.
+        k: How many folds.
+        seed: Of the order in which they are dealt, each to the fold that has fewest.
+        together: Data sets that one fold must have all of, because to know one is to know the
+            others; those that are not among the names do not matter.
+    """
+    units = [[n for n in group if n in names] for group in together]
+    units = [unit for unit in units if unit]
+    bound = {name for unit in units for name in unit}
+    units += [[name] for name in names if name not in bound]
+    if not 2 <= k <= len(units):
         raise OptionError(
-            f"The number of folds must lie in 2..{len(names)}, the number of data sets to deal, "
-            f"but got {k}."
+            f"The number of folds must lie in 2..{len(units)}, the number of data sets to deal "
+            f"(those of one origin counted once), but got {k}."
         )
-    dealt = shuffled(names, seed=seed)
-    return tuple(tuple(sorted(dealt[fold::k])) for fold in range(k))
+    by_first = {min(unit): unit for unit in units}
+    folds: list[list[str]] = [[] for _ in range(k)]
+    for first in shuffled(list(by_first), seed=seed):
+        min(folds, key=len).extend(by_first[first])
+    return tuple(tuple(sorted(fold)) for fold in folds)
 
 
 def shuffled(names: Sequence[str], *, seed: int) -> list[str]:

@@ -29,12 +29,23 @@ class Table:
     test: tuple[str, ...] = ()
     """Data sets to keep for testing."""
     budget: int = 20
+    together: tuple[tuple[str, ...], ...] = ()
+    """Data sets of one origin, which no split may part."""
 
     def __post_init__(self) -> None:
         """Check what no cell can be missing: rows, and names of the split."""
         for name in self.test:
             if name not in self.datasets:
                 raise unknown("test data set", name, self.datasets)
+        for group in self.together:
+            for name in group:
+                if name not in self.datasets:
+                    raise unknown("data set", name, self.datasets)
+            if len({name in self.test for name in group}) > 1:
+                raise DataError(
+                    f"The data sets {', '.join(f'`{n}`' for n in group)} belong together, but "
+                    "only some of them are kept for testing."
+                )
         counts = self.measured.isfinite().sum(-1)
         for name, count in zip(self.datasets, counts.tolist(), strict=True):
             if count < 2:
