@@ -66,11 +66,13 @@ def evaluate(state: BOState, af: AcquisitionFunction, x: Float[Tensor, "E N D"])
     covariances, points = _LIMITS_CUDA if x.is_cuda else _LIMITS_CPU
     fitting = covariances // (state.n_episodes * max(1, state.n_observed))
     size = max(1, min(fitting, max(_LEAST, points // state.n_episodes)))
-    parts = []
-    for chunk in x.split(size, 1):
-        belief = state.belief(chunk)
-        parts.append((belief.mean, belief.std, af(belief)))
-    mean, std, score = (torch.cat(part, 1) for part in zip(*parts, strict=True))
+    # Room for all results first: kept one by one between the large blocks that come and go with
+    # each chunk, they would cut the heap into pieces too small to be used again.
+    mean, std, score = (x.new_empty(x.shape[:-1]) for _ in range(3))
+    for start in range(0, x.shape[1], size):
+        part = slice(start, start + size)
+        belief = state.belief(x[:, part])
+        mean[:, part], std[:, part], score[:, part] = belief.mean, belief.std, af(belief)
     belief = Belief(x, mean, std, state.best, state.history, state.step, state.budget)
     return Candidates(belief, score)
 
