@@ -1,5 +1,7 @@
 """Fixtures shared by all tests."""
 
+import logging
+
 import jaxtyping
 import pytest
 import torch
@@ -24,6 +26,16 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", True)
     yield
     jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def restored_levels():
+    """Pages and examples silence the libraries they show."""
+    loggers = [logging.getLogger(name) for name in ("ax", "optuna")]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
 
 
 @pytest.fixture(scope="session", autouse=True)

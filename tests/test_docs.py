@@ -1,6 +1,5 @@
 """The documentation: its code runs, its commands exist, its pages and links lead somewhere."""
 
-import logging
 import re
 import shlex
 from pathlib import Path
@@ -29,16 +28,6 @@ def blocks(page):
 
 def with_code():
     return [pytest.param(page, id=page.stem) for page in TEXTS if blocks(page)]
-
-
-@pytest.fixture
-def restored_levels():
-    """Pages silence the libraries they show."""
-    loggers = [logging.getLogger(name) for name in ("ax", "optuna")]
-    levels = [logger.level for logger in loggers]
-    yield
-    for logger, level in zip(loggers, levels, strict=True):
-        logger.setLevel(level)
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """The examples for BoTorch, Optuna and Ax run, and OptunaHub's folder is whole."""
 
-import logging
 import re
 import runpy
 import sys
@@ -13,18 +12,8 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = {"ax": "ax_client", "botorch": "botorch_loop", "optuna": "optuna_study"}
 
 
-@pytest.fixture(autouse=True)
-def restored_levels():
-    """Examples silence their libraries."""
-    loggers = [logging.getLogger(name) for name in ("ax", "optuna")]
-    levels = [logger.level for logger in loggers]
-    yield
-    for logger, level in zip(loggers, levels, strict=True):
-        logger.setLevel(level)
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("unchecked")
+@pytest.mark.usefixtures("unchecked", "restored_levels")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_example_runs(name, capsys):
     pytest.importorskip(name, reason=f"needs the extra `{name}`")
@@ -52,7 +41,7 @@ def test_the_folder_for_optunahub_has_what_its_registry_asks_for():
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("unchecked")
+@pytest.mark.usefixtures("unchecked", "restored_levels")
 def test_the_example_for_optunahub_runs(monkeypatch, capsys):
     pytest.importorskip("optuna", reason="needs the extra `optuna`")
     folder = ROOT / "optunahub" / "package"

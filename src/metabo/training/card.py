@@ -2,11 +2,11 @@
 
 import torch
 
-from metabo.acquisition import EI, NeuralAF
+from metabo.acquisition import NeuralAF
 from metabo.domain import Domain, Finite
 from metabo.loop import rollout
 from metabo.metrics import quantiles
-from metabo.policies import Maximize, Policy, RandomSearch, StartAt, searcher
+from metabo.policies import Maximize, Policy, classical, searcher
 from metabo.schema import to_json
 from metabo.tasks import TaskFamily, space_of
 from metabo.tasks.tabular import TabularFamily
@@ -24,8 +24,7 @@ def training_card(
     search = searcher("gradient", setting.domain, repeats=setting.noise > 0)
     policies: dict[str, Policy] = {
         "metabo": Maximize(af, search),
-        "ei": StartAt(0.5, Maximize(EI(), search), setting.domain),
-        "random": RandomSearch(setting.domain),
+        **{name: classical(name, setting.domain, search) for name in ("ei", "random")},
     }
     return {
         "family": config.family,

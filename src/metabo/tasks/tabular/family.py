@@ -127,10 +127,7 @@ class TabularFamily:
         return self._tasks(self.source_names)
 
     def _apart(self, names: tuple[str, ...]) -> "TabularFamily":
-        family = replace(self, validation_names=(), test_names=names, in_order=True)
-        if self.hyperparameters == "shared":
-            family.__dict__["prior"] = self.prior  # known already
-        return family
+        return replace(self, validation_names=(), test_names=names, in_order=True)
 
     def _tasks(self, names: tuple[str, ...]) -> TabularTasks:
         points = self.domain.points
