@@ -45,14 +45,15 @@ def same(a, b):
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
-def test_recorded_training_is_eager_training(cuda, tmp_path):
-    Trainer(tiny(), tmp_path / "recorded").run()
-    Trainer(tiny(), tmp_path / "eager", record=False).run()
+@pytest.mark.parametrize("changes", [{}, {"critic": "regret", "group": 2}])
+def test_recorded_training_is_eager_training(cuda, tmp_path, changes):
+    Trainer(tiny(**changes), tmp_path / "recorded").run()
+    Trainer(tiny(**changes), tmp_path / "eager", record=False).run()
     assert same(weights(tmp_path / "recorded"), weights(tmp_path / "eager"))
 
 
 def test_resumed_training_ends_with_the_same_bits(cuda, tmp_path):
-    config = tiny(budget=6, least_budget=4)
+    config = tiny(budget=6, least_budget=4, critic="regret")
     Trainer(config, tmp_path / "whole").run()
     for number in range(6):
         Trainer(config, tmp_path / "parts", resume=number > 0).run(seconds=0)
