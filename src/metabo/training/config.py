@@ -24,6 +24,18 @@ DEFAULT_FEATURES = (
     "novelty",
 )
 
+GENERAL_FEATURES = (
+    "relative_mean",
+    "relative_std",
+    "relative_incumbent",
+    "improvement",
+    "relative_log_std",
+    "relative_log_ei",
+    "progress",
+    "remaining",
+)
+"""They depend neither on the number of dimensions nor on the unit of the values."""
+
 CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
@@ -34,6 +46,7 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
         (
             *_COUNTS,
             "least_budget",
+            "budget_step",
             "minibatches",
             "validate_every",
             "validation_tasks",
@@ -96,6 +109,8 @@ class TrainConfig:
     """Evaluations in an episode; the family's own if None."""
     least_budget: int | None = None
     """With it given, each batch draws its budget from here up to `budget`."""
+    budget_step: int = 1
+    """The budgets drawn are this far apart: on a GPU every one of them is recorded."""
     reward: Literal["log", "linear"] = "log"
     """-log10 R or -R."""
     reward_floor: float = 1e-20
@@ -177,7 +192,7 @@ class TrainConfig:
                 f"`minibatches` must be at most the steps of a batch, {self.episodes * least}, "
                 f"but got {self.minibatches}."
             )
-        return range(least, most + 1)
+        return range(most, least - 1, -self.budget_step)[::-1]
 
     def record(self) -> dict[str, object]:
         """As stored beside checkpoints and in the artifact's card."""
@@ -231,6 +246,19 @@ PRESETS: dict[str, dict[str, object]] = {
         "feature_scale": 5.0,
         "critic": "regret",
         "group": 4,
+    },
+    # Tasks of which nothing is known but their smoothness, in any number of dimensions; most of an
+    # advantage is how smooth the task is, which the critic and the group take out.
+    "general": _DEFAULT
+    | {
+        "features": GENERAL_FEATURES,
+        "critic": "regret",
+        "group": 4,
+        "least_budget": 20,
+        "budget_step": 20,
+        "reward_floor": 1e-5,
+        "candidates": ("fine", "medium"),
+        "validation_tasks": 128,
     },
     "fast": _DEFAULT
     | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},
