@@ -103,7 +103,7 @@ FEATURES: dict[str, Feature] = {
     "remaining": Feature(_remaining, shift=2.0, scale=0.5),
     "relative_mean": Feature(relative_mean, scale=0.3),
     "relative_std": Feature(relative_std),
-    "relative_incumbent": Feature(relative_incumbent, shift=2.0, scale=0.5),
+    "relative_incumbent": Feature(relative_incumbent, shift=1.5, scale=0.5),
     "relative_log_std": Feature(relative_log_std, shift=-3.0, scale=0.3),
     "relative_log_ei": Feature(relative_log_ei, shift=-5.0, scale=0.2),
 }

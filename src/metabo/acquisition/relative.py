@@ -1,23 +1,17 @@
 """Features in units of what was observed: the same for f and for any a f + b with a > 0.
 
-With the mean m and the variance v of the t values observed so far, a point with posterior
-deviation std is judged relative to m and in units of
+A value is judged relative to the mean m of the values observed so far and in units of their
+standard deviation s. Before two of them differ there is no such unit: then s is 1, the unit that
+the model has, and m is the best value, or the prior mean before any.
 
-    s = sqrt(v + std^2 / max(t, 1)).
-
-The variance of a few values is a poor estimate, and of one value it is 0; so the point's own
-deviation counts as one more of them. Before the first observation m is the prior mean.
-
-| symbol  | meaning                                                     | shape |
-| ------- | ----------------------------------------------------------- | ----- |
-| `centre`| m                                                           | E 1   |
-| `unit`  | s                                                           | E N   |
-| `share` | d log s / d log std, what of s is the point's own deviation | E N   |
+m and s are the same for all points of an episode. A unit with the point's own deviation in it would
+be defined from the first observation on, but it would hide how uncertain a point is: beside a lone
+observation EI in such units is as large as anywhere, and runs get stuck there.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from metabo.acquisition.analytic import log_h_and_slope
@@ -26,61 +20,52 @@ from metabo.state import Belief
 Pull = Callable[[Tensor], dict[str, Tensor]]
 
 
-class Scale(NamedTuple):
-    """How values are seen from each point."""
-
-    centre: Tensor
-    unit: Tensor
-    share: Tensor
-
-
-def scale(belief: Belief) -> Scale:
-    """The scale of the values observed so far."""
-    y, own = belief.history.y, belief.std.square()
-    t = y.shape[-1]
-    if t == 0:
-        return Scale(belief.best.unsqueeze(-1), belief.std, own / own)
-    own = own / t
-    square = y.var(-1, correction=0, keepdim=True) + own
-    return Scale(y.mean(-1, keepdim=True), square.sqrt(), own / square)
+def scale(belief: Belief) -> tuple[Tensor, Tensor]:
+    """The centre m and the unit s of each episode's values, `E 1`."""
+    y, best = belief.history.y, belief.best.unsqueeze(-1)
+    if y.shape[-1] < 2:
+        return best, torch.ones_like(best)
+    variance, mean = torch.var_mean(y, -1, keepdim=True)
+    differ = variance > 0
+    return torch.where(differ, mean, best), torch.where(differ, variance, 1.0).sqrt()
 
 
 def relative_mean(belief: Belief) -> tuple[Tensor, Pull]:
-    """(mean - m) / s."""
-    centre, unit, share = scale(belief)
-    value = (belief.mean - centre) / unit
-    return value, lambda d: {"mean": d / unit, "log_std": -d * value * share}
+    """(mean - m) / s, kept within [-10, 10]."""
+    centre, unit = scale(belief)
+    value, keep = _kept((belief.mean - centre) / unit, -10.0, 10.0)
+    return value, lambda d: {"mean": keep(d) / unit}
 
 
-def relative_incumbent(belief: Belief) -> tuple[Tensor, Pull]:
+def relative_incumbent(belief: Belief) -> tuple[Tensor, None]:
     """(best - m) / s."""
-    centre, unit, share = scale(belief)
-    value = (belief.best.unsqueeze(-1) - centre) / unit
-    return value, lambda d: {"log_std": -d * value * share}
+    centre, unit = scale(belief)
+    return ((belief.best.unsqueeze(-1) - centre) / unit).expand_as(belief.mean), None
 
 
 def relative_std(belief: Belief) -> tuple[Tensor, Pull]:
-    """The deviation, std / s."""
-    _, unit, share = scale(belief)
-    value = belief.std / unit
-    return value, lambda d: {"log_std": d * value * (1 - share)}
+    """The deviation, std / s, at most 10."""
+    _, unit = scale(belief)
+    value, keep = _kept(belief.std / unit, 0.0, 10.0)
+    return value, lambda d: {"std": keep(d) / unit}
 
 
 def relative_log_std(belief: Belief) -> tuple[Tensor, Pull]:
-    """Its logarithm."""
-    _, unit, share = scale(belief)
-    return belief.log_std - unit.log(), lambda d: {"log_std": d * (1 - share)}
+    """Its logarithm, kept within [-30, 5]."""
+    _, unit = scale(belief)
+    value, keep = _kept(belief.log_std - unit.log(), -30.0, 5.0)
+    return value, lambda d: {"log_std": keep(d)}
 
 
 def relative_log_ei(belief: Belief) -> tuple[Tensor, Pull]:
-    """The logarithm of EI / s, kept within [-30, 5]."""
-    _, unit, share = scale(belief)
+    """The logarithm of EI / s, kept within [-30, 30]."""
+    _, unit = scale(belief)
     log_h, slope = log_h_and_slope(belief.improvement)
-    value = belief.log_std - unit.log() + log_h
-    clamped = value.clamp(-30.0, 5.0)
+    value, keep = _kept(belief.log_std - unit.log() + log_h, -30.0, 30.0)
+    return value, lambda d: {"log_std": keep(d), "improvement": keep(d) * slope}
 
-    def pull(d: Tensor) -> dict[str, Tensor]:
-        d = d * (value == clamped)
-        return {"log_std": d * (1 - share), "improvement": d * slope}
 
-    return clamped, pull
+def _kept(value: Tensor, low: float, high: float) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+    """Clamped values, and what sets derivatives to zero where they were clamped."""
+    clamped = value.clamp(low, high)
+    return clamped, lambda d: d * (value == clamped)

@@ -58,7 +58,14 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (("patience",), lambda v: v >= 1, "be at least 1"),
     (("gamma", "gae_lambda"), lambda v: 0 <= v <= 1, "lie in 0..1"),
     (
-        ("learning_rate", "clip", "max_gradient_norm", "reward_floor", "feature_scale"),
+        (
+            "learning_rate",
+            "clip",
+            "max_gradient_norm",
+            "reward_floor",
+            "feature_scale",
+            "residual_weight",
+        ),
         lambda v: v > 0,
         "be positive and finite",
     ),
@@ -87,6 +94,10 @@ class TrainConfig:
     init: Literal["paper", "orthogonal"] = "paper"
     feature_scale: float = 1.0
     """As in `Architecture`."""
+    residual: str | None = None
+    """Likewise."""
+    residual_weight: float = 1.0
+    """Likewise."""
 
     candidates: tuple[str, ...] = ("grid",)
     """Candidate sets that iterations take in turn: `grid`, the paper's adaptive set (lattice and k
@@ -172,6 +183,8 @@ class TrainConfig:
             self.normalize,
             self.init,
             self.feature_scale,
+            self.residual,
+            self.residual_weight,
         )
 
     @property
@@ -252,6 +265,8 @@ PRESETS: dict[str, dict[str, object]] = {
     "general": _DEFAULT
     | {
         "features": GENERAL_FEATURES,
+        "residual": "relative_log_ei",
+        "residual_weight": 4.0,
         "critic": "regret",
         "group": 4,
         "least_budget": 20,
