@@ -20,6 +20,8 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
     [
         "ask_latency",
         "episodes",
+        "general",
+        "gp_maxima",
         "measure_tables",
         "search_quality",
         "published_curves",
