@@ -22,6 +22,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         "episodes",
         "general",
         "gp_maxima",
+        "hyperpriors",
         "measure_tables",
         "search_quality",
         "published_curves",
