@@ -47,6 +47,7 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
             *_COUNTS,
             "least_budget",
             "budget_step",
+            "members",
             "minibatches",
             "validate_every",
             "validation_tasks",
@@ -111,6 +112,8 @@ class TrainConfig:
     """Stop after so many iterations of the schedule, as found by cross-validation."""
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
+    members: int = 1
+    """Networks that learn independently, one after the other; their mean score is the AF."""
     critic: Literal["step", "regret"] = "step"
     """What the value network sees: the step and the budget, or the regret so far too."""
     group: int = 1
