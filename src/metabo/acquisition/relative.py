@@ -5,8 +5,8 @@ standard deviation s. Before two of them differ there is no such unit: then s is
 the model has, and m is the best value, or the prior mean before any.
 
 m and s are the same for all points of an episode. A unit with the point's own deviation in it
-would be defined from the first observation on, but it would hide how uncertain a point is: beside a
-lone observation EI in such units is as large as anywhere, and runs get stuck there.
+would be defined from the first observation on, but it would hide how uncertain a point is: beside
+a lone observation EI in such units is as large as anywhere, and runs get stuck there.
 """
 
 from collections.abc import Callable
