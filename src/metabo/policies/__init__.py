@@ -12,9 +12,9 @@ from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
 from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
-from metabo.policies.projected import SAME, Projected
+from metabo.policies.projected import Projected
 from metabo.policies.scatter import Scatter
-from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
+from metabo.policies.search import SAME, Enumerate, HierarchicalGrid, Searcher, queried
 from metabo.space import Space
 
 SearchName = Literal["gradient", "grid", "sobol"]
@@ -85,5 +85,6 @@ __all__ = [
     "from_midpoint",
     "greedy_portfolio",
     "in_space",
+    "queried",
     "searcher",
 ]
