@@ -119,12 +119,13 @@ class TabularFamily:
             )
         return self._apart(self.test_names)
 
-    def fingerprint(self) -> dict[str, object]:
-        """What an artifact says of the data it was trained on."""
+    def fingerprint(self, names: tuple[str, ...] | None = None) -> dict[str, object]:
+        """What tells data sets of the table from others; those learned from if None are named."""
+        names = self.source_names if names is None else names
         digest = hashlib.sha256()
-        for part in (self.domain.points, self.table.of(self.source_names)):
+        for part in (self.domain.points, self.table.of(names)):
             digest.update(part.numpy().tobytes())
-        return {"datasets": list(self.source_names), "sha256": digest.hexdigest()}
+        return {"datasets": list(names), "sha256": digest.hexdigest()}
 
     @cached_property
     def _sources(self) -> TabularTasks:
