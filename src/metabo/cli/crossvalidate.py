@@ -84,7 +84,7 @@ def show(outcome: CrossValidation, folder: Path) -> None:
     n = len(outcome.datasets)
     title = f"{outcome.family}: mean regret on {n} data sets, each learned from the other folds"
     records = {name: table_record(regret) for name, regret in outcome.regret.items()}
-    console.print(means(title, records, outcome.budget))
+    console.print(means(title, records, outcome.budget, width=console.width))
     stops = ", ".join(map(str, outcome.stops))
     say(f"Iterations after which the folds stopped: {stops}; for all sources: {outcome.stop}")
     picture = folder / "crossvalidation.png"
