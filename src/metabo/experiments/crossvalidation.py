@@ -134,7 +134,9 @@ def cross_validate(
     ends: list[dict[str, object]] = [{} for _ in names]
     curves = []
     if validate:
-        runs.train({f"probe-{k}": (name, settings) for k, name in enumerate(probes)})
+        # One network tells when to stop as well as a team.
+        alone = settings | {"members": 1}
+        runs.train({f"probe-{k}": (name, alone) for k, name in enumerate(probes)})
         curves = [scores(out / f"probe-{k}" / "log.jsonl") for k in range(folds)]
         ends = [{"stop_at": _best(curve)} for curve in curves]
     runs.train({f"fold-{k}": (name, settings | ends[k]) for k, name in enumerate(names)})

@@ -77,8 +77,9 @@ class TrainingRuns:
         return (self.out / name / "af.safetensors").exists()
 
     def _n_done(self, name: str) -> int:
-        log = self.out / name / "log.jsonl"
-        return len(log.read_text().splitlines()) if log.exists() else 0
+        logs = list((self.out / name).glob("member-*/log.jsonl"))  # of a team, or its own
+        logs = logs or [self.out / name / "log.jsonl"]
+        return sum(len(log.read_text().splitlines()) for log in logs if log.exists())
 
     def _end(self, name: str, n_done: int) -> int:
         """The iterations of a run: as its configuration says, or fewer where it has stopped."""
@@ -88,7 +89,8 @@ class TrainingRuns:
         if not path.exists():
             return self.iterations
         config = json.loads(path.read_text())
-        return min(config["iterations"], config["stop_at"] or config["iterations"])
+        end = min(config["iterations"], config["stop_at"] or config["iterations"])
+        return int(end * config.get("members", 1))
 
 
 def scores(log: Path) -> list[tuple[int, float]]:
