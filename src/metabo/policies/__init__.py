@@ -13,6 +13,7 @@ from metabo.policies.gradient import GradientRefine
 from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
 from metabo.policies.projected import Projected
+from metabo.policies.refitted import Refitted
 from metabo.policies.scatter import Scatter
 from metabo.policies.search import SAME, Enumerate, HierarchicalGrid, Searcher, queried
 from metabo.space import Space
@@ -84,6 +85,7 @@ __all__ = [
     "Projected",
     "Proposal",
     "RandomSearch",
+    "Refitted",
     "Sample",
     "Scatter",
     "SearchName",

@@ -272,6 +272,8 @@ PRESETS: dict[str, dict[str, object]] = {
         "residual_weight": 4.0,
         "critic": "regret",
         "group": 4,
+        "episodes": 200,
+        "entropy_coefficient": 0.001,
         "least_budget": 20,
         "budget_step": 20,
         "reward_floor": 1e-5,
