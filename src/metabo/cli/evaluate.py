@@ -103,7 +103,7 @@ def evaluate_(
         },
     )
     if is_table:
-        console.print(means(title, records, evaluation.budget))
+        console.print(means(title, records, evaluation.budget, width=console.width))
     console.print(summary(evaluation))
     say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
 

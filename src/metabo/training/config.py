@@ -47,6 +47,7 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
             *_COUNTS,
             "least_budget",
             "budget_step",
+            "members",
             "minibatches",
             "validate_every",
             "validation_tasks",
@@ -111,6 +112,8 @@ class TrainConfig:
     """Stop after so many iterations of the schedule, as found by cross-validation."""
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
+    members: int = 1
+    """Networks that learn independently, one after the other; their mean score is the AF."""
     critic: Literal["step", "regret"] = "step"
     """What the value network sees: the step and the budget, or the regret so far too."""
     group: int = 1
@@ -231,7 +234,8 @@ _DEFAULT = {
     "hidden": (128, 128, 128),
     "normalize": True,
     "init": "orthogonal",
-    "candidates": ("fine", "coarse", "fine", "medium"),
+    "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
+    "critic": "regret",
     "episodes": 100,
     "iterations": 1000,
     "minibatches": 10,
@@ -257,7 +261,6 @@ PRESETS: dict[str, dict[str, object]] = {
         "reward": "linear",
         "entropy_coefficient": 0.0,
         "feature_scale": 5.0,
-        "critic": "regret",
         "group": 4,
     },
     # Tasks of which nothing is known but their smoothness, in any number of dimensions; most of an
@@ -267,7 +270,6 @@ PRESETS: dict[str, dict[str, object]] = {
         "features": GENERAL_FEATURES,
         "residual": "relative_log_ei",
         "residual_weight": 4.0,
-        "critic": "regret",
         "group": 4,
         "episodes": 200,
         "entropy_coefficient": 0.001,
@@ -278,7 +280,14 @@ PRESETS: dict[str, dict[str, object]] = {
         "validation_tasks": 128,
     },
     "fast": _DEFAULT
-    | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},
+    | {
+        "candidates": ("fine", "coarse"),
+        "hidden": (64, 64),
+        "episodes": 40,
+        "iterations": 400,
+        "minibatches": 6,
+        "n_global": 200,
+    },
 }
 
 

@@ -5,7 +5,9 @@ as long as running them. Nothing in such a function may look at a value on the d
 change nothing but tensors that are named as its state.
 """
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -55,7 +57,7 @@ class Replayed(Generic[P, R]):
         torch.cuda.empty_cache()  # the recording has its own memory and cannot use the trial's
         graph = torch.cuda.CUDAGraph()
         try:
-            with torch.cuda.graph(graph, pool=self._pool):
+            with _no_garbage_collected(), torch.cuda.graph(graph, pool=self._pool):
                 result = self._call(rebuilt(given))
         except RuntimeError as error:
             reason = str(error).splitlines()[0]
@@ -70,6 +72,19 @@ class Replayed(Generic[P, R]):
 
     def _call(self, given: Any) -> R:
         return self.function(*given[0], **dict(given[1]))
+
+
+@contextmanager
+def _no_garbage_collected() -> Iterator[None]:
+    """Keep what was thrown away: it may hold recordings, and none may end while one is made."""
+    gc.collect()
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True)
