@@ -11,7 +11,7 @@ from metabo.gp import Prior
 from metabo.policies import Maximize, Scatter
 from metabo.seeding import Noise, generator
 from metabo.state import BOState
-from metabo.training.config import GENERAL_FEATURES
+from metabo.training.presets import GENERAL_FEATURES
 
 RELATIVE = tuple(name for name in GENERAL_FEATURES if name.startswith("relative"))
 

@@ -85,9 +85,11 @@ def compare(name, together, alone, e):
         torch.testing.assert_close(together.x[e], alone.x[0], rtol=0, atol=reach)
         return
     score, lone = together.candidates.score[e], alone.candidates.score[0]
-    torch.testing.assert_close(score.max(), lone.max(), rtol=1e-9, atol=1e-9)
+    # The likeliest prior of ten points of a source may leave its covariance nearly singular.
+    reach = 1e-7 if "fitted" in name else 1e-9
+    torch.testing.assert_close(score.max(), lone.max(), rtol=reach, atol=reach)
     same = (together.candidates.belief.x[e] == alone.candidates.belief.x[0]).all(-1)
-    torch.testing.assert_close(score[same], lone[same], rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(score[same], lone[same], rtol=reach, atol=reach)
     first, second = score.topk(2).values
     if name != "sample":
         require_best(together, e)

@@ -3,7 +3,7 @@ import pytest
 import metabo
 from metabo.errors import OptionError
 from metabo.training import TrainConfig, preset, read_settings
-from metabo.training.config import usual_preset
+from metabo.training.presets import usual_preset
 from metabo.training.rollouts import training_searches
 
 

@@ -31,7 +31,7 @@ from metabo.tasks.tabular import TabularFamily
 from metabo.tasks.tabular.split import units_of
 from metabo.training import TrainConfig
 from metabo.training import preset as preset_of
-from metabo.training.config import usual_preset
+from metabo.training.presets import usual_preset
 from metabo.version import commit
 
 SETTINGS = "settings.json"

@@ -1,8 +1,9 @@
 """Meta-training: PPO over batched BO runs."""
 
 from metabo.training.api import train
-from metabo.training.config import PRESETS, TrainConfig, preset, read_settings
+from metabo.training.config import TrainConfig, read_settings
 from metabo.training.log import Event
+from metabo.training.presets import PRESETS, preset
 from metabo.training.tensorboard import TensorBoard
 from metabo.training.trainer import Trainer, TrainingError
 

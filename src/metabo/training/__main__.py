@@ -6,8 +6,9 @@ from pathlib import Path
 
 from metabo.errors import MetaBOError
 from metabo.training.api import run_training
-from metabo.training.config import PRESETS, preset, read_settings, usual_preset
+from metabo.training.config import read_settings
 from metabo.training.log import Event
+from metabo.training.presets import PRESETS, preset, usual_preset
 
 
 def main() -> None:

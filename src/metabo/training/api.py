@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from metabo.training.config import TrainConfig, usual_preset
-from metabo.training.config import preset as preset_of
+from metabo.training.config import TrainConfig
 from metabo.training.log import Event
 from metabo.training.members import train_members
+from metabo.training.presets import preset as preset_of
+from metabo.training.presets import usual_preset
 from metabo.training.trainer import Trainer
 
 

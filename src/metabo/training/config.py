@@ -1,41 +1,15 @@
-"""The settings of a training run, and the presets."""
+"""The settings of a training run."""
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
 from metabo.options import convert, parse
-from metabo.tasks.registry import family as family_of
-from metabo.tasks.tabular import TabularFamily
 
 PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
-DEFAULT_FEATURES = (
-    "mean",
-    "std",
-    "x",
-    "progress",
-    "incumbent",
-    "improvement",
-    "log_std",
-    "log_ei",
-    "novelty",
-)
-
-GENERAL_FEATURES = (
-    "relative_mean",
-    "relative_std",
-    "relative_incumbent",
-    "improvement",
-    "relative_log_std",
-    "relative_log_ei",
-    "progress",
-    "remaining",
-)
-"""They depend neither on the number of dimensions nor on the unit of the values."""
-
 CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
@@ -229,68 +203,6 @@ class TrainConfig:
         return None
 
 
-_DEFAULT = {
-    "features": DEFAULT_FEATURES,
-    "hidden": (128, 128, 128),
-    "normalize": True,
-    "init": "orthogonal",
-    "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
-    "critic": "regret",
-    "episodes": 100,
-    "iterations": 1000,
-    "minibatches": 10,
-    "learning_rate": 5e-4,
-    "final_learning_rate": 1e-5,
-    "max_gradient_norm": 0.5,
-    "reward_floor": 1e-7,
-    "precision": "tf32",
-}
-
-PRESETS: dict[str, dict[str, object]] = {
-    "paper": {},
-    "default": _DEFAULT,
-    # Few tasks of few points: a small network, and -R, since means of accuracies are compared.
-    "table": _DEFAULT
-    | {
-        "features": tuple(name for name in DEFAULT_FEATURES if name != "novelty"),
-        "hidden": (32, 32),
-        "episodes": 40,
-        "iterations": 200,
-        "minibatches": 6,
-        "learning_rate": 1e-3,
-        "reward": "linear",
-        "entropy_coefficient": 0.0,
-        "feature_scale": 5.0,
-        "group": 4,
-    },
-    # Tasks of which nothing is known but their smoothness, in any number of dimensions; most of an
-    # advantage is how smooth the task is, which the critic and the group take out.
-    "general": _DEFAULT
-    | {
-        "features": GENERAL_FEATURES,
-        "residual": "relative_log_ei",
-        "residual_weight": 4.0,
-        "group": 4,
-        "episodes": 200,
-        "entropy_coefficient": 0.001,
-        "least_budget": 20,
-        "budget_step": 20,
-        "reward_floor": 1e-5,
-        "candidates": ("fine", "medium"),
-        "validation_tasks": 128,
-    },
-    "fast": _DEFAULT
-    | {
-        "candidates": ("fine", "coarse"),
-        "hidden": (64, 64),
-        "episodes": 40,
-        "iterations": 400,
-        "minibatches": 6,
-        "n_global": 200,
-    },
-}
-
-
 def read_settings(texts: Iterable[str]) -> dict[str, object]:
     """Settings from texts like `budget=10`, as `preset` takes them."""
     types = {field.name: field.type for field in fields(TrainConfig) if field.name != "family"}
@@ -303,21 +215,3 @@ def read_settings(texts: Iterable[str]) -> dict[str, object]:
             raise unknown("setting", name, types)
         settings[name] = convert(value, types[name], f"Setting `{name}`")
     return settings
-
-
-def usual_preset(family: str) -> str:
-    """The preset for a family where none is named."""
-    if parse(family)[0] in ("gp-rbf", "gp-matern52"):
-        return "general"
-    return "table" if isinstance(family_of(family), TabularFamily) else "default"
-
-
-def preset(name: str, family: str, **changes: object) -> TrainConfig:
-    """The configuration of a preset for a family, with changes."""
-    if name not in PRESETS:
-        raise unknown("preset", name, PRESETS)
-    known = {field.name for field in fields(TrainConfig)}
-    for key in changes:
-        if key not in known:
-            raise unknown("training option", key, known)
-    return replace(TrainConfig(family), **(PRESETS[name] | changes))  # type: ignore[arg-type]

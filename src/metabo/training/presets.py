@@ -1,0 +1,112 @@
+"""Settings by name: the presets."""
+
+from dataclasses import fields, replace
+
+from metabo.errors import unknown
+from metabo.options import parse
+from metabo.tasks.registry import family as family_of
+from metabo.tasks.tabular import TabularFamily
+from metabo.training.config import TrainConfig
+
+DEFAULT_FEATURES = (
+    "mean",
+    "std",
+    "x",
+    "progress",
+    "incumbent",
+    "improvement",
+    "log_std",
+    "log_ei",
+    "novelty",
+)
+
+GENERAL_FEATURES = (
+    "relative_mean",
+    "relative_std",
+    "relative_incumbent",
+    "improvement",
+    "relative_log_std",
+    "relative_log_ei",
+    "progress",
+    "remaining",
+)
+"""They depend neither on the number of dimensions nor on the unit of the values."""
+
+_DEFAULT = {
+    "features": DEFAULT_FEATURES,
+    "hidden": (128, 128, 128),
+    "normalize": True,
+    "init": "orthogonal",
+    "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
+    "critic": "regret",
+    "episodes": 100,
+    "iterations": 1000,
+    "minibatches": 10,
+    "learning_rate": 5e-4,
+    "final_learning_rate": 1e-5,
+    "max_gradient_norm": 0.5,
+    "reward_floor": 1e-7,
+    "precision": "tf32",
+}
+
+PRESETS: dict[str, dict[str, object]] = {
+    "paper": {},
+    "default": _DEFAULT,
+    # Few tasks of few points: a small network, and -R, since means of accuracies are compared.
+    "table": _DEFAULT
+    | {
+        "features": tuple(name for name in DEFAULT_FEATURES if name != "novelty"),
+        "hidden": (32, 32),
+        "episodes": 40,
+        "iterations": 200,
+        "minibatches": 6,
+        "learning_rate": 1e-3,
+        "reward": "linear",
+        "entropy_coefficient": 0.0,
+        "feature_scale": 5.0,
+        "group": 4,
+    },
+    # Tasks of which nothing is known but their smoothness, in any number of dimensions; most of an
+    # advantage is how smooth the task is, which the critic and the group take out.
+    "general": _DEFAULT
+    | {
+        "features": GENERAL_FEATURES,
+        "residual": "relative_log_ei",
+        "residual_weight": 4.0,
+        "group": 4,
+        "episodes": 200,
+        "entropy_coefficient": 0.001,
+        "least_budget": 20,
+        "budget_step": 20,
+        "reward_floor": 1e-5,
+        "candidates": ("fine", "medium"),
+        "validation_tasks": 128,
+    },
+    "fast": _DEFAULT
+    | {
+        "candidates": ("fine", "coarse"),
+        "hidden": (64, 64),
+        "episodes": 40,
+        "iterations": 400,
+        "minibatches": 6,
+        "n_global": 200,
+    },
+}
+
+
+def usual_preset(family: str) -> str:
+    """The preset for a family where none is named."""
+    if parse(family)[0] in ("gp-rbf", "gp-matern52"):
+        return "general"
+    return "table" if isinstance(family_of(family), TabularFamily) else "default"
+
+
+def preset(name: str, family: str, **changes: object) -> TrainConfig:
+    """The configuration of a preset for a family, with changes."""
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    known = {field.name for field in fields(TrainConfig)}
+    for key in changes:
+        if key not in known:
+            raise unknown("training option", key, known)
+    return replace(TrainConfig(family), **(PRESETS[name] | changes))  # type: ignore[arg-type]
