@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from metabo.cli import report
-from metabo.experiments import runner
 from metabo.experiments.catalogue import Experiment, Scale
+from metabo.experiments.runs import job
 
 
 def test_list_names_everything(metabo):
@@ -230,7 +230,7 @@ def test_a_stopped_forced_report_goes_on_where_it_stopped(
 ):
     paths = [tmp_path / unit.path for unit in small.units("smoke")]
     before = [p.stat().st_mtime_ns for p in paths]
-    original = runner.evaluate
+    original = job.evaluate
 
     def stop(family, **options):
         if (family, options["methods"]) == ("goldstein-price", ["ei"]):
@@ -238,7 +238,7 @@ def test_a_stopped_forced_report_goes_on_where_it_stopped(
         return original(family, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "evaluate", stop)
+        patch.setattr(job, "evaluate", stop)
         assert metabo(*reported, "--force")[0] == 130
     stopped = [p.stat().st_mtime_ns for p in paths]
     assert [a != b for a, b in zip(stopped, before, strict=True)] == [True] * 4 + [False] * 5

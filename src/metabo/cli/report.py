@@ -20,7 +20,7 @@ from metabo.experiments.catalogue import (
 )
 from metabo.experiments.display import empty_table, run_with_bars
 from metabo.experiments.report import sheets
-from metabo.experiments.runner import missing, stored
+from metabo.experiments.runner import STUDIES, missing, stored
 from metabo.store import is_writable, require_writable, write_all
 
 RESULTS = Path("results")
@@ -37,6 +37,10 @@ def report_(
         bool, typer.Option("--force", help="Run everything again; once stopped, it goes on.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = RESULTS,
+    device: Annotated[str, typer.Option(help="Where to run: cpu or cuda.")] = "cpu",
+    artifacts: Annotated[
+        Path, typer.Option(help="Folder of the training runs of studies.")
+    ] = STUDIES,
 ) -> None:
     """Show stored results of experiments beside the paper's numbers; --rerun makes them."""
     chosen, size = [experiment(name) for name in names or EXPERIMENTS], scale(scale_)
@@ -47,10 +51,9 @@ def report_(
         again.begin(chain(*units.values()), out)
     failed = 0
     for one in chosen:
-        if force:
-            failed += run_with_bars(again.outdated(units[one.name], out), out)
-        elif rerun and (left := missing(units[one.name], out)):
-            failed += run_with_bars(left, out)
+        left = again.outdated(units[one.name], out) if force else missing(units[one.name], out)
+        if force or (rerun and left):
+            failed += run_with_bars(left, out, device=device, artifacts=artifacts)
         elif rerun:
             command = _command(one, size, out, "force")
             say(f"{one.name}: nothing is missing in {out}. Run all of it again with {command}.")
@@ -65,7 +68,7 @@ def _show(one: Experiment, size: ScaleName, out: Path, *, draw: bool) -> None:
     from metabo.experiments.figures import plot_experiment  # matplotlib is slow to import
 
     units = list(one.units(size))
-    records = {(u.family, u.method): stored(u, out) for u in units}
+    records = {(u.family, u.label): stored(u, out) for u in units}
     results = {key: record for key, record in records.items() if record is not None}
     if len(results) < len(units):
         left = len(units) - len(results)

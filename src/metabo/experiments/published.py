@@ -31,6 +31,20 @@ REGRET |= {
     if method.startswith("taf-r")
 }
 
+# (family, method) -> median regret by step on the Furuta pendulum, 30 functions
+PENDULUM: dict[tuple[str, str], dict[int, float]] = {
+    ("furuta-reference", "ei"): {1: 3.78, 5: 3.76, 10: 3.76, 20: 3.75, 50: 3.59},
+    ("furuta-reference", "metabo"): {1: 3.84, 5: 0.247, 10: 0.194, 20: 0.194, 50: 0.194},
+    ("furuta-reference:scale=0.1..2", "ei"): {1: 3.81, 10: 3.51, 20: 3.49, 30: 3.35, 50: 3.10},
+    ("furuta-reference:scale=0.1..2", "metabo"): {
+        1: 3.82,
+        10: 1.05,
+        20: 0.93,
+        30: 0.51,
+        50: 0.51,
+    },
+}
+
 # method -> seconds on Branin, Goldstein-Price and Hartmann-3
 SECONDS: dict[str, tuple[float, float, float]] = {
     "ei": (0.13, 0.13, 0.16),

@@ -2,7 +2,9 @@
 
 from metabo.errors import OptionError, unknown
 from metabo.experiments.catalogue.benchmarks import BENCHMARK_EXPERIMENTS
+from metabo.experiments.catalogue.furuta import FURUTA_EXPERIMENTS
 from metabo.experiments.catalogue.record import (
+    ALL_SOURCES,
     BENCHMARKS,
     SCALES,
     Experiment,
@@ -11,9 +13,11 @@ from metabo.experiments.catalogue.record import (
     ScaleName,
     Unit,
 )
+from metabo.experiments.catalogue.studies import STUDIES
 from metabo.experiments.catalogue.tables import TABLE_EXPERIMENTS
 
 __all__ = [
+    "ALL_SOURCES",
     "BENCHMARKS",
     "EXPERIMENTS",
     "SCALES",
@@ -27,7 +31,7 @@ __all__ = [
 ]
 
 EXPERIMENTS: dict[str, Experiment] = {
-    e.name: e for e in (*BENCHMARK_EXPERIMENTS, *TABLE_EXPERIMENTS)
+    e.name: e for e in (*BENCHMARK_EXPERIMENTS, *FURUTA_EXPERIMENTS, *TABLE_EXPERIMENTS, *STUDIES)
 }
 
 

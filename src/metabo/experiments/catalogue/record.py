@@ -1,15 +1,19 @@
 """What an experiment is: a record of what is run at each scale."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from metabo.policies import SearchName
 
-Kind = Literal["regret", "seconds", "tuning", "table"]
+Kind = Literal[
+    "regret", "seconds", "tuning", "table", "control", "reach", "heat", "sources", "strategy"
+]
 ScaleName = Literal["smoke", "full"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "full")
 BENCHMARKS = ("branin", "goldstein-price", "hartmann-3")
+ALL_SOURCES = "all"
+"""Stands for a number of source tasks: a fresh task in every episode."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +24,10 @@ class Scale:
     budget: int
     grid: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For a parameter search: the settings to try, by method."""
+    sources: tuple[str, ...] = ()
+    """For a study of source tasks: their numbers, each of which is trained with."""
+    training: tuple[str, ...] = ()
+    """For such a study: `preset=NAME`, then settings of `TrainConfig` that differ from it."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +46,28 @@ class Unit:
     stream: str
     settings: tuple[str, ...] = ()
     """For a parameter search: the methods with options to try."""
+    artifact: str | None = None
+    """For `metabo` on a family without an artifact of its own."""
+    sources: str = ""
+    """For a study of source tasks: their number."""
+    training: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What tells it from the other units of its family."""
+        return f"{self.method}:sources={self.sources}" if self.sources else self.method
 
     @property
     def path(self) -> str:
         """Where it is stored, below the results folder."""
-        return f"{self.experiment}/{self.scale}/{self.family}.{self.method.replace(':', '.')}.json"
+        name = f"{self.family}.{self.label}.json".replace(":", ".")
+        return f"{self.experiment}/{self.scale}/{name}"
+
+    @property
+    def configuration(self) -> dict[str, object]:
+        """As stored; what came later is left out where it is not used, for older results."""
+        later = {"artifact", "sources", "training"}
+        return {key: value for key, value in asdict(self).items() if value or key not in later}
 
 
 @dataclass(frozen=True)
@@ -60,22 +85,30 @@ class Experiment:
     seed: int = 0
     stream: str = "test tasks"
     """The stream of random numbers that tasks are drawn from."""
+    artifact: str | None = None
+    """For `metabo` on families without an artifact of their own."""
+    threshold: float | None = None
+    """The regret that has to be reached, where steps to it are counted."""
 
     def units(self, scale: ScaleName) -> Iterator[Unit]:
         """All that has to be run, family by family."""
         size = self.scales[scale]
         for family in self.families:
             for method in self.methods:
-                yield Unit(
-                    self.name,
-                    scale,
-                    self.kind,
-                    family,
-                    method,
-                    size.tasks,
-                    size.budget,
-                    self.search,
-                    self.seed,
-                    self.stream,
-                    size.grid.get(method, ()),
-                )
+                for sources in size.sources or ("",):
+                    yield Unit(
+                        self.name,
+                        scale,
+                        self.kind,
+                        family,
+                        method,
+                        size.tasks,
+                        size.budget,
+                        self.search,
+                        self.seed,
+                        self.stream,
+                        size.grid.get(method, ()),
+                        self.artifact if method == "metabo" else None,
+                        sources,
+                        size.training,
+                    )
