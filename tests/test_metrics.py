@@ -1,6 +1,13 @@
 import torch
 
-from metabo.metrics import bootstrap_mean, fraction_solved, quantiles, simple_regret, steps_to
+from metabo.metrics import (
+    bootstrap_mean,
+    bootstrap_median,
+    fraction_solved,
+    quantiles,
+    simple_regret,
+    steps_to,
+)
 
 REGRET = torch.tensor([[3.0, 1.0, 0.5], [4.0, 4.0, 4.0], [0.2, 0.2, 0.1]], dtype=torch.float64)
 
@@ -45,3 +52,14 @@ def test_the_bootstrap_interval_covers_the_mean_as_often_as_it_says(rng):
 def test_the_bootstrap_interval_of_equal_tasks_is_a_point():
     curve = torch.tensor([[3.0, 2.0]]).double().expand(5, -1)
     assert torch.equal(bootstrap_mean(curve), curve[:3])
+    assert torch.equal(bootstrap_median(curve), curve[:3])
+
+
+def test_an_interval_of_the_median_does_not_mind_one_wild_task(rng):
+    tasks = torch.randn(101, 1, generator=rng, dtype=torch.float64)
+    wild = tasks.clone()
+    wild[tasks.argmax()] = 1e9
+    torch.testing.assert_close(bootstrap_median(wild), bootstrap_median(tasks))
+    low, median, high = bootstrap_median(tasks)[:, 0]
+    assert low < median < high
+    assert high - low < 0.8

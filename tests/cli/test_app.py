@@ -216,6 +216,19 @@ def test_report_only_reads_unless_told_otherwise(metabo, reported, tmp_path):
     assert f"Wrote {picture}" in metabo(*reported)[1]
 
 
+def test_report_writes_a_page_and_says_so(metabo, reported, tmp_path):
+    page = tmp_path / "page"
+    code, out, _ = metabo(*reported, "--page", page)
+    assert code == 0
+    assert f"Wrote {page / 'report.html'}" in out
+    assert "id='small'" in (page / "report.html").read_text()
+    assert (page / "small.svg").exists()
+    (tmp_path / "file").touch()
+    code, out, _ = metabo(*reported, "--page", tmp_path / "file" / "page")
+    assert code == 0
+    assert "No page was written" in out
+
+
 def test_report_that_misses_nothing_names_the_way_to_run_all_again(metabo, reported, tmp_path):
     before = {p: t for p, t in times(tmp_path).items() if p.suffix == ".json"}
     code, out, _ = metabo(*reported, "--rerun")

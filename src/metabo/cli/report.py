@@ -19,11 +19,13 @@ from metabo.experiments.catalogue import (
     scale,
 )
 from metabo.experiments.display import empty_table, run_with_bars
+from metabo.experiments.page import write_page
 from metabo.experiments.report import sheets
 from metabo.experiments.runner import STUDIES, missing, stored
 from metabo.store import is_writable, require_writable, write_all
 
 RESULTS = Path("results")
+PAGE_FOLDER = Path("runs/report")
 
 
 def report_(
@@ -41,8 +43,11 @@ def report_(
     artifacts: Annotated[
         Path, typer.Option(help="Folder of the training runs of studies.")
     ] = STUDIES,
+    page: Annotated[
+        Path, typer.Option(help="Folder for report.html and its pictures.")
+    ] = PAGE_FOLDER,
 ) -> None:
-    """Show stored results of experiments beside the paper's numbers; --rerun makes them."""
+    """Show stored results beside the paper's and write them as a page; --rerun makes them."""
     chosen, size = [experiment(name) for name in names or EXPERIMENTS], scale(scale_)
     units = {one.name: list(one.units(size)) for one in chosen}
     if rerun or force:
@@ -60,6 +65,10 @@ def report_(
         _show(one, size, out, draw=rerun or force)
     if force:
         again.end(chain(*units.values()), out)
+    if is_writable(page):
+        say(f"Wrote {write_page(chosen, size, results=out, folder=page)}")
+    else:
+        say(f"No page was written: the folder {page} cannot be. Choose another with `--page`.")
     raise typer.Exit(1 if failed else 0)
 
 
