@@ -3,7 +3,8 @@
 python docs/result_tables.py          rewrites what differs
 python docs/result_tables.py --check  says what differs and exits with 1
 
-A table belongs to the comment before it, `<!-- numbers: VIEW EXPERIMENT option=value ... -->`.
+A table belongs to the comment before it, `<!-- numbers: VIEW EXPERIMENT option=value ... -->`,
+and a number in a sentence to those around it: `<!-- number: VIEW WORDS -->6<!-- -->`.
 Where a result is missing the table has a dash, so that nothing outlives the numbers behind it.
 """
 
@@ -19,6 +20,7 @@ from metabo.experiments.runner import stored
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 TABLE = re.compile(r"<!-- numbers: ([^>]+?) -->\n\n?((?:\|.*\n)+)")
+NUMBER = re.compile(r"<!-- number: ([^>]+?) -->([^<]*)<!-- -->")
 TITLES = {
     "branin": "Branin",
     "goldstein-price": "Goldstein-Price",
@@ -41,7 +43,11 @@ def rewritten(text: str) -> str:
         # Markdown wants an empty line before a table.
         return f"<!-- numbers: {found[1]} -->\n\n{written}"
 
-    return TABLE.sub(table, text)
+    def number(found: re.Match[str]) -> str:
+        view, *words = found[1].split()
+        return f"<!-- number: {found[1]} -->{NUMBERS[view](*words)}<!-- -->"
+
+    return NUMBER.sub(number, TABLE.sub(table, text))
 
 
 def medians(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
@@ -129,13 +135,63 @@ def stabilized(names: list[str], options: Options) -> tuple[tuple[str, ...], Row
     return ("", "", f"t = {trials[0]}", *map(str, trials[1:])), rows
 
 
+def ahead(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
+    """The steps at which a method's median is below that of each of its rivals."""
+    (one,) = (experiment(name) for name in names)
+    results, rivals = _results(names), options["rivals"].split(",")
+    rows: Rows = []
+    for method in _methods(names, options):
+        cells = []
+        for family in one.families:
+            records = [results.get((family, m)) for m in (method, *rivals)]
+            curves = [r["result"]["median"] for r in records if r is not None]
+            if len(curves) <= len(rivals):
+                cells.append(NOTHING)
+                continue
+            at_each_step = enumerate(zip(*curves, strict=True), 1)
+            cells.append(_ranges([t for t, (ours, *others) in at_each_step if ours < min(others)]))
+        rows.append((f"`{method}`", *cells))
+    return ("", *(TITLES[family] for family in one.families)), rows
+
+
+def rank(name: str, family: str) -> str:
+    """The place of the paper's setting of GMM-UCB among all that were tried."""
+    record = _results([name])[family, "gmm-ucb"]
+    if record is None:
+        return NOTHING
+    total = record["result"]["total"]
+    return str(1 + sum(v < total[TUNED[family, "gmm-ucb"]] for v in total.values()))
+
+
+def catches(name: str, family: str, method: str, rival: str, t: str) -> str:
+    """The first step at which a method's median is that of a rival at step t, or less."""
+    ours, theirs = (_results([name])[family, m] for m in (method, rival))
+    if ours is None or theirs is None:
+        return NOTHING
+    wanted = theirs["result"]["median"][int(t) - 1]
+    reached = [t for t, v in enumerate(ours["result"]["median"], 1) if v <= wanted]
+    return str(reached[0]) if reached else "more"
+
+
+NUMBERS: dict[str, Callable[..., str]] = {"rank": rank, "catches": catches}
 VIEWS: dict[str, Callable[[list[str], Options], tuple[tuple[str, ...], Rows]]] = {
     "medians": medians,
     "summary": summary,
     "seconds": seconds,
     "tuning": tuning,
     "stabilized": stabilized,
+    "ahead": ahead,
 }
+
+
+def _ranges(steps: list[int]) -> str:
+    """As `1-3, 7`."""
+    text = []
+    for t in steps:
+        if t - 1 not in steps:
+            end = next(e for e in range(t, t + len(steps) + 1) if e + 1 not in steps)
+            text.append(str(t) if end == t else f"{t}-{end}")
+    return ", ".join(text) or "never"
 
 
 def _results(names: list[str]) -> dict[tuple[str, str], dict | None]:

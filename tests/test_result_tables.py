@@ -37,6 +37,22 @@ def test_a_number_that_is_not_the_results_is_put_right(tables):
     assert tables.rewritten(page.replace(table, wrong)) == page
 
 
+def test_a_number_in_a_sentence_is_put_right_too(tables):
+    text = "needs <!-- number: catches figure-2 branin ei ei 10 -->99<!-- --> steps"
+    assert tables.rewritten(text).endswith("-->10<!-- --> steps")
+
+
+def test_no_comment_opens_a_line_of_a_sentence(tables):
+    """Markdown would take the rest of the line for HTML."""
+    for page in tables.PAGES:
+        assert not re.search(r"^\s*<!-- number:", page.read_text(), re.MULTILINE)
+
+
+def test_steps_are_written_as_ranges(tables):
+    assert tables._ranges([1, 2, 3, 7, 9, 10]) == "1-3, 7, 9-10"
+    assert tables._ranges([]) == "never"
+
+
 def test_numbers_are_those_stored(tables):
     unit = next(u for u in EXPERIMENTS["figure-2-gradient"].units("full") if u.method == "random")
     median = stored(unit, ROOT / "results")["result"]["median"]
