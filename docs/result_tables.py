@@ -13,7 +13,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from metabo.experiments.catalogue import experiment
+from metabo.experiments.catalogue import EXPERIMENTS, experiment
+from metabo.experiments.page.claims import verdicts
+from metabo.experiments.page.evidence import Evidence
+from metabo.experiments.page.paper import paper
 from metabo.experiments.published import PENDULUM, PROGRAM_SECONDS, TUNED
 from metabo.experiments.runner import stored
 
@@ -154,6 +157,29 @@ def ahead(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
     return ("", *(TITLES[family] for family in one.families)), rows
 
 
+def claims(_: list[str], __: Options) -> tuple[tuple[str, ...], Rows]:
+    """The paper's claims, as the report judges them."""
+    kept = {
+        name: {key: record for key, record in _results([name]).items() if record is not None}
+        for name in EXPERIMENTS
+    }
+    rows: Rows = [
+        (f"{one.claim.text} ({one.claim.place})", one.claim.criterion, one.outcome, one.evidence)
+        for one in verdicts(Evidence(EXPERIMENTS, kept))
+    ]
+    return ("claim", "criterion", "outcome", "numbers"), rows
+
+
+def catalogue(_: list[str], __: Options) -> tuple[tuple[str, ...], Rows]:
+    """Where each experiment stands in the paper, and how much of it is stored."""
+    rows: Rows = []
+    for name in EXPERIMENTS:
+        records = _results([name]).values()
+        n_stored = sum(record is not None for record in records)
+        rows.append((paper(name)[0], f"`{name}`", f"{n_stored} of {len(records)}"))
+    return ("in the paper", "experiment", "results stored"), rows
+
+
 def rank(name: str, family: str) -> str:
     """The place of the paper's setting of GMM-UCB among all that were tried."""
     record = _results([name])[family, "gmm-ucb"]
@@ -181,6 +207,8 @@ VIEWS: dict[str, Callable[[list[str], Options], tuple[tuple[str, ...], Rows]]] =
     "tuning": tuning,
     "stabilized": stabilized,
     "ahead": ahead,
+    "claims": claims,
+    "catalogue": catalogue,
 }
 
 
