@@ -42,7 +42,9 @@ def rewritten(text: str) -> str:
         options = dict(word.split("=", 1) for word in words)
         header, rows = VIEWS[view](names.split("+"), options)
         lines = [header, ("---",) * len(header), *rows]
-        written = "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in lines)
+        written = "".join(
+            "|" + "|".join(f" {cell} " if cell else " " for cell in line) + "|\n" for line in lines
+        )
         # Markdown wants an empty line before a table.
         return f"<!-- numbers: {found[1]} -->\n\n{written}"
 
@@ -54,7 +56,10 @@ def rewritten(text: str) -> str:
 
 
 def medians(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
-    """Median regret by step: `t=1,5` and, in this order, `methods=ei,metabo`."""
+    """Median regret by step: `t=1,5` and, in this order, `methods=ei,metabo`.
+
+    With `published=WORDS` the published program's numbers follow, where there are any.
+    """
     steps = [int(t) for t in options["t"].split(",")]
     results = _results(names)
     families = list(dict.fromkeys(family for family, _ in results))
@@ -66,11 +71,11 @@ def medians(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
                 continue
             title = f"{TITLES.get(family, f'`{family}`')} " if number == 0 else ""
             record = results[family, method]
-            cells = (_median(record, t) for t in steps)
+            cells = (_median(record, t, options) for t in steps)
             rows.append((f"{title}`{_short(method, options)}`", *cells))
             theirs = PENDULUM.get((family, method), {})
             if theirs and "published" in options:
-                cells = (_number(theirs[t]) if t in theirs else "" for t in steps)
+                cells = (_number(theirs[t], options) if t in theirs else "" for t in steps)
                 rows.append((f"`{method}`, {options['published'].replace('-', ' ')}", *cells))
     return ("", f"t = {steps[0]}", *map(str, steps[1:])), rows
 
@@ -241,15 +246,15 @@ def _short(method: str, options: Options) -> str:
     return method.partition(":")[0] if "short" in options else method
 
 
-def _median(record: dict | None, t: int) -> str:
-    return NOTHING if record is None else _number(record["result"]["median"][t - 1])
+def _median(record: dict | None, t: int, options: Options) -> str:
+    return NOTHING if record is None else _number(record["result"]["median"][t - 1], options)
 
 
-def _number(value: float) -> str:
+def _number(value: float, options: Options) -> str:
     """Two digits; without the zero before the point, or with an exponent where it is small."""
     if 0 < abs(value) < 1e-3:
         return f"{value:.1e}"
-    return re.sub(r"^(-?)0\.", r"\1.", f"{value:.2g}")
+    return re.sub(r"^(-?)0\.", r"\1.", f"{value:.{options.get('digits', 2)}g}")
 
 
 def main() -> None:

@@ -73,7 +73,7 @@ def test_what_is_not_stored_is_a_dash(tables, monkeypatch, tmp_path):
     ("value", "text"), [(0.0623, ".062"), (1.04e-5, "1.0e-05"), (-0.25, "-.25"), (3.4, "3.4")]
 )
 def test_numbers_are_short(tables, value, text):
-    assert tables._number(value) == text
+    assert tables._number(value, {}) == text
 
 
 def test_the_pages_with_results_are_marked(tables):
