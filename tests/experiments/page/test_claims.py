@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from metabo.experiments.catalogue import ALL_SOURCES, EXPERIMENTS
@@ -87,6 +89,13 @@ def test_without_results_no_claim_can_be_tested():
     for verdict in verdicts(evidence(True, left_out=EXPERIMENTS)):
         assert verdict.outcome == "cannot be tested here"
         assert verdict.evidence.endswith("is not run.")
+
+
+def test_a_few_tasks_and_steps_are_not_enough_to_judge_by():
+    small = replace(evidence(True), scale="smoke")
+    for verdict in verdicts(small):
+        assert verdict.outcome == "cannot be tested here"
+    assert "judged at full scale" in verdicts(small)[0].evidence
 
 
 @pytest.mark.parametrize("name", ["figure-2", "figure-3-real"])

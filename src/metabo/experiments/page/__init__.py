@@ -28,7 +28,8 @@ def write_page(chosen: list[Experiment], scale: ScaleName, *, results: Path, fol
             draw = partial(plot_experiment, one.experiment, one.results)
             name = one.experiment.name
             write_all(folder, {f"{name}.png": draw, f"{name}.svg": draw})
-    evidence = Evidence(everything, {name: one.results for name, one in sections.items()})
+    found = {name: one.results for name, one in sections.items()}
+    evidence = Evidence(everything, found, scale)
     text = page(
         f"metabo: the paper's experiments ({scale} scale)",
         shown,

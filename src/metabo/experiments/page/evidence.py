@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from metabo.experiments.catalogue import Experiment
+from metabo.experiments.catalogue import Experiment, ScaleName
 from metabo.experiments.sheet import Results
 from metabo.metrics import bootstrap_median, steps_to
 
@@ -21,9 +21,12 @@ class Evidence:
 
     experiments: Mapping[str, Experiment]
     results: Mapping[str, Results]
+    scale: ScaleName = "full"
 
     def result(self, experiment: str, family: str, label: str) -> Mapping[str, object]:
         """What was stored of a method on a family."""
+        if self.scale != "full":
+            raise NotRunError(f"Claims are judged at full scale; this is the {self.scale} scale")
         record = self.results.get(experiment, {}).get((family, label))
         if record is None:
             raise NotRunError(f"{experiment}: {label} on {family} is not run")
