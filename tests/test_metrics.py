@@ -3,6 +3,7 @@ import torch
 from metabo.metrics import (
     bootstrap_mean,
     bootstrap_median,
+    bootstrap_steps,
     fraction_solved,
     quantiles,
     simple_regret,
@@ -63,3 +64,15 @@ def test_an_interval_of_the_median_does_not_mind_one_wild_task(rng):
     low, median, high = bootstrap_median(tasks)[:, 0]
     assert low < median < high
     assert high - low < 0.8
+
+
+def test_steps_have_an_interval_that_holds_them_and_one_too_many_for_never(rng):
+    noise = torch.rand(101, 1, generator=rng, dtype=torch.float64)
+    regret = 2.0 - 0.1 * torch.arange(20, dtype=torch.float64) + noise
+    low, steps, high = bootstrap_steps(regret, 1.0)
+    assert low <= steps <= high
+    assert high - low <= 4
+    assert steps == int(steps_to(regret.quantile(0.5, 0)[None], 1.0))
+    assert bootstrap_steps(regret, -9.0) == (21, 21, 21)
+    same = torch.tensor([[3.0, 1.0, 0.5]]).double().expand(4, -1)
+    assert bootstrap_steps(same, 1.0) == (2, 2, 2)

@@ -44,6 +44,25 @@ def bootstrap_median(
     return _interval(medians, regret.quantile(0.5, 0), level)
 
 
+def bootstrap_steps(
+    regret: Float[Tensor, "E T"],
+    threshold: float,
+    *,
+    level: float = 0.9,
+    draws: int = 300,
+    seed: int = 0,
+) -> tuple[int, int, int]:
+    """Lower end, value and upper end of the first step with a median at most the threshold.
+
+    T + 1 stands for never.
+    """
+    medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
+    steps = steps_to(medians, threshold).sort().values
+    cut = int((1 - level) / 2 * draws)
+    whole = steps_to(regret.quantile(0.5, 0)[None], threshold)
+    return int(steps[cut]), int(whole), int(steps[draws - 1 - cut])
+
+
 def _resampled(n: int, draws: int, seed: int) -> Int[Tensor, "draws n"]:
     return torch.randint(n, (draws, n), generator=generator(seed, "bootstrap"))
 

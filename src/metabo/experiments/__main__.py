@@ -7,6 +7,7 @@ from pathlib import Path
 from metabo.errors import MetaBOError
 from metabo.experiments.catalogue import EXPERIMENTS, experiment, scale
 from metabo.experiments.runner import STUDIES, missing, run
+from metabo.experiments.runs.sources import command
 
 
 def main() -> None:
@@ -18,6 +19,9 @@ def main() -> None:
     parser.add_argument("--methods", help="Only these, separated by commas.")
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--artifacts", type=Path, default=STUDIES)
+    parser.add_argument(
+        "--commands", action="store_true", help="Only print how the AFs of studies are trained."
+    )
     given = parser.parse_args()
     try:
         size = scale(given.scale)
@@ -27,6 +31,11 @@ def main() -> None:
         sys.exit(2)
     if given.methods:
         units = [unit for unit in units if unit.method in given.methods.split(",")]
+    if given.commands:
+        for unit in units:
+            if unit.sources:
+                print(command(unit, given.artifacts, given.device))
+        return
     failed = 0
     for unit in missing(units, given.out):
         reasons = list(run([unit], given.out, device=given.device, artifacts=given.artifacts))

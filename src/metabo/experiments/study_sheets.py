@@ -6,7 +6,7 @@ from metabo.experiments.catalogue import ALL_SOURCES, Experiment, ScaleName
 from metabo.experiments.published import PENDULUM
 from metabo.experiments.runs import Record
 from metabo.experiments.sheet import NOTHING, Results, Sheet
-from metabo.metrics import steps_to
+from metabo.metrics import bootstrap_steps
 
 REGRET_STEPS = (1, 5, 10, 20, 30, 50)
 TRIALS = (1, 2, 3, 5, 10, 25, 50)
@@ -58,7 +58,7 @@ def reach(experiment: Experiment, scale: ScaleName, results: Results) -> list[Sh
         rows.append((family.partition("=")[2], *cells))
     title = (
         f"Trials until the median regret over {size.tasks} pendula is at most "
-        f"{experiment.threshold:g}, by the share of the nominal masses and lengths"
+        f"{experiment.threshold:g} (90 % interval), by the share of the nominal masses and lengths"
     )
     return [Sheet(title, ("share", *experiment.methods), tuple(rows))]
 
@@ -118,7 +118,7 @@ def sources(experiment: Experiment, scale: ScaleName, results: Results) -> list[
         )
     title = (
         f"{family}: steps until the median regret over {size.tasks} tasks is at most "
-        f"{experiment.threshold:g}, by the number M of source tasks"
+        f"{experiment.threshold:g} (90 % interval), by the number M of source tasks"
     )
     columns = ("M", "steps", f"regret at t={size.budget}", "tasks seen", "training (s)")
     return [Sheet(title, columns, tuple(rows))]
@@ -145,12 +145,16 @@ def strategy(experiment: Experiment, scale: ScaleName, results: Results) -> list
 
 
 def steps_of(experiment: Experiment, record: Record | None, budget: int) -> str:
-    """The first step at which the median is at the threshold, as text."""
+    """The first step at which the median is at the threshold, with its interval, as text."""
     if record is None or experiment.threshold is None:
         return NOTHING
-    median = torch.tensor([record["result"]["median"]], dtype=torch.float64)
-    steps = int(steps_to(median, experiment.threshold))
-    return str(steps) if steps <= budget else f"more than {budget}"
+    regret = torch.tensor(record["result"]["regret"], dtype=torch.float64)
+    low, steps, high = bootstrap_steps(regret, experiment.threshold)
+    if low > budget:
+        return f"more than {budget}"
+    ends = ", ".join(str(s) if s <= budget else f"more than {budget}" for s in (low, high))
+    whole = str(steps) if steps <= budget else f"more than {budget}"
+    return f"{whole} ({ends.replace(', ', ' to ')})"
 
 
 def tasks_seen(training: Record, number: str) -> int:

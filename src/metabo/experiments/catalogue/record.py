@@ -51,6 +51,7 @@ class Unit:
     sources: str = ""
     """For a study of source tasks: their number."""
     training: tuple[str, ...] = ()
+    """For such a study: how it trains."""
 
     @property
     def label(self) -> str:

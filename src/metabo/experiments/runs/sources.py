@@ -22,17 +22,13 @@ def sources(job: Job) -> Record:
     path = run_folder(job.unit, job.artifacts) / ARTIFACT
     if not path.exists():
         _train(job, path.parent)
-    card = read_card(path)
-    trained_on = card.get("sources")
-    if str(trained_on or ALL_SOURCES) != job.unit.sources:
-        raise DataError(
-            f"`{path}` was trained on {trained_on or ALL_SOURCES} source tasks, but "
-            f"{job.unit.sources} are asked for. Move it away, or put the right one there."
-        )
+    training = read_card(path)["training"]
+    assert isinstance(training, dict)
+    _require_alike(job.unit, training["config"], path)
     return {
         **regret_record(job.evaluated(artifact=str(path))),
         "artifact": hashlib.sha256(path.read_bytes()).hexdigest()[:16],
-        "training": card["training"],
+        "training": training,
     }
 
 
@@ -63,6 +59,17 @@ def command(unit: Unit, artifacts: Path, device: str) -> str:
     family = _training_family(unit.family, device)
     out = run_folder(unit, artifacts)
     return f"python -m metabo.training {family} {given}{settings} --out {out}"
+
+
+def _require_alike(unit: Unit, trained: Record, path: Path) -> None:
+    """The AFs of a study differ in the number of source tasks, and in nothing else."""
+    wanted = configuration(unit, str(trained["device"]))
+    difference = wanted.first_difference(trained)
+    if difference is not None:
+        raise DataError(
+            f"`{path}` was not trained as the study asks: {difference}. Move it away, or train it "
+            "as `python -m metabo.experiments --commands` says."
+        )
 
 
 def _training_family(family: str, device: str) -> str:
