@@ -15,7 +15,7 @@ TRIALS = (1, 2, 3, 5, 10, 25, 50)
 def control(experiment: Experiment, scale: ScaleName, results: Results) -> list[Sheet]:
     """Regret over the trials, and how many pendula were kept up by then."""
     size = experiment.scales[scale]
-    steps = [t for t in REGRET_STEPS if t <= size.budget]
+    steps = regret_steps(size.budget)
     trials = [t for t in TRIALS if t <= size.budget]
     made = []
     for family in experiment.families:
@@ -162,6 +162,11 @@ def tasks_seen(training: Record, number: str) -> int:
     config = training["config"]
     seen = training["best_iteration"] * config["episodes"] // config.get("group", 1)
     return int(seen if number == ALL_SOURCES else min(seen, int(number)))
+
+
+def regret_steps(budget: int) -> list[int]:
+    """The steps to print, the last one among them."""
+    return [t for t in REGRET_STEPS if t < budget] + [budget]
 
 
 def _shares(record: Record | None, trials: list[int]) -> list[str]:

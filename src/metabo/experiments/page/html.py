@@ -127,7 +127,9 @@ def _section(one: Section, picture: bytes | None) -> str:
             "this page.</figcaption></figure>"
         )
     parts += [_sheet(sheet) for sheet in one.tables]
-    facts = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in one.facts if v)
+    facts = "".join(
+        f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in one.facts if v
+    )
     parts.append(f"<dl>{facts}</dl>")
     if one.missing and picture is not None:
         parts.append(f"<p class='not-run'>Not run: {escape('; '.join(one.missing))}.</p>")

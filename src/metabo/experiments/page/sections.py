@@ -13,7 +13,7 @@ from metabo.experiments.published import PENDULUM, REGRET, STEPS
 from metabo.experiments.report import sheets
 from metabo.experiments.runner import stored
 from metabo.experiments.sheet import NOTHING, Results, Sheet
-from metabo.experiments.study_sheets import REGRET_STEPS
+from metabo.experiments.study_sheets import regret_steps
 from metabo.metrics import bootstrap_median
 
 
@@ -69,7 +69,8 @@ def _with_intervals(
 ) -> Sheet:
     size = experiment.scales[scale]
     is_control = experiment.kind == "control"
-    steps = [t for t in (REGRET_STEPS if is_control else STEPS) if t <= size.budget]
+    usual = [t for t in STEPS if t <= size.budget]
+    steps = regret_steps(size.budget) if is_control else usual
     rows = []
     for method in experiment.methods:
         record = results.get((family, method))
