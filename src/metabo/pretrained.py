@@ -74,6 +74,8 @@ def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
             "normalize": a.normalize,
             "init": a.init,
             "feature_scale": a.feature_scale,
+            "residual": a.residual,
+            "residual_weight": a.residual_weight,
         },
         **card,
     }

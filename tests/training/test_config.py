@@ -60,6 +60,16 @@ def test_impossible_settings_are_refused(unchecked, name, changes, message):
         preset(name, "branin", **changes)
 
 
+def test_budgets_come_in_steps_down_from_the_largest():
+    config = preset("general", "gp-matern52")
+    assert list(config.budgets(60)) == [20, 40, 60]
+    assert list(preset("general", "gp-matern52", budget=50).budgets(60)) == [30, 50]
+
+
+def test_the_general_preset_serves_any_dimension():
+    assert preset("general", "gp-rbf").architecture(3).is_for_any_dimension
+
+
 def test_sources_are_not_part_of_the_familys_name():
     with pytest.raises(OptionError, match=r"as `--sources M`, not in `branin:sources=3`"):
         preset("paper", "branin:sources=3")

@@ -16,11 +16,17 @@ import torch
 from torch import Tensor
 
 from metabo.acquisition.analytic import log_h_and_slope
+from metabo.acquisition.relative import (
+    Pull,
+    relative_incumbent,
+    relative_log_ei,
+    relative_log_std,
+    relative_mean,
+    relative_std,
+)
 from metabo.gp.kernels import square_distance
 from metabo.shapes import Float
 from metabo.state import Belief
-
-Pull = Callable[[Tensor], dict[str, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,11 @@ def _plain(quantity: str) -> Callable[[Belief], tuple[Tensor, Pull]]:
 def _everywhere(scalar: Tensor, belief: Belief) -> tuple[Tensor, None]:
     """A number, or one per episode (`E 1`), repeated for every point."""
     return scalar.to(belief.mean.dtype).expand_as(belief.mean), None
+
+
+def _remaining(belief: Belief) -> tuple[Tensor, None]:
+    """The logarithm of the evaluations left, that to be decided on included."""
+    return _everywhere((belief.budget - belief.step).clamp_min(1).double().log(), belief)
 
 
 def _improvement(belief: Belief) -> tuple[Tensor, Pull]:
@@ -89,6 +100,12 @@ FEATURES: dict[str, Feature] = {
     "log_std": Feature(_plain("log_std"), shift=-4.0, scale=0.2),
     "log_ei": Feature(_log_ei, shift=-5.0, scale=0.2),
     "novelty": Feature(_novelty, shift=-2.0, scale=0.4),
+    "remaining": Feature(_remaining, shift=2.0, scale=0.5),
+    "relative_mean": Feature(relative_mean, scale=0.3),
+    "relative_std": Feature(relative_std),
+    "relative_incumbent": Feature(relative_incumbent, shift=1.5, scale=0.5),
+    "relative_log_std": Feature(relative_log_std, shift=-3.0, scale=0.3),
+    "relative_log_ei": Feature(relative_log_ei, shift=-5.0, scale=0.2),
 }
 
 

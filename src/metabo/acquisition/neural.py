@@ -45,6 +45,11 @@ class Architecture:
     """N(0, 0.01^2) weights, or orthogonal ones, sqrt 2 long (last layer 0.01); biases are 0."""
     feature_scale: float = 1.0
     """Factor on all features: a network that sees large differences learns fine detail sooner."""
+    residual: str | None = None
+    """A feature that is added to the network's output, which then learns what to change: with
+    `relative_log_ei` training starts from EI."""
+    residual_weight: float = 1.0
+    """Its factor. Sampled by the softmax of w log EI, a point is chosen in proportion to EI^w."""
 
     def __post_init__(self) -> None:
         """Check the names and sizes."""
@@ -57,9 +62,15 @@ class Architecture:
             )
         if self.activation not in ACTIVATIONS:
             raise unknown("activation", self.activation, ACTIVATIONS)
-        if not (self.feature_scale > 0 and math.isfinite(self.feature_scale)):
+        for name in ("feature_scale", "residual_weight"):
+            value = getattr(self, name)
+            if not (value > 0 and math.isfinite(value)):
+                raise OptionError(f"`{name}` must be positive and finite, but got {value}.")
+        if self.residual is not None and (
+            self.residual not in self.features or FEATURES[self.residual].is_per_dimension
+        ):
             raise OptionError(
-                f"`feature_scale` must be positive and finite, but got {self.feature_scale}."
+                f"`residual` must be one of the features, and not `x`, but got `{self.residual}`."
             )
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(
@@ -91,6 +102,7 @@ class NeuralAF(nn.Module):
             shift, scale = torch.zeros_like(shift), torch.ones_like(scale)
         self.register_buffer("shift", shift)
         self.register_buffer("scale", scale * architecture.feature_scale)
+        self.added = _column(architecture)
         self.network = mlp(n_columns, architecture.hidden, architecture.activation)
         initialize(self.network, architecture.init, generator)
 
@@ -106,7 +118,11 @@ class NeuralAF(nn.Module):
         size = len(rows) if torch.is_grad_enabled() else self.rows_at_once(rows.device)
         dtype = self.products or rows.dtype
         parts = [scores(self.network, part, dtype) for part in rows.split(max(1, size))]
-        return torch.cat(parts).unflatten(0, features.shape[:-1])
+        score = torch.cat(parts).unflatten(0, features.shape[:-1])
+        if self.added is None:
+            return score
+        weight = self.architecture.residual_weight / self.scale[self.added]
+        return score + features[..., self.added] * weight.to(score)
 
     def rows_at_once(self, device: torch.device, points: int = 1) -> int:
         """How many rows of so many points to score in one go, for their layers to stay cached."""
@@ -123,7 +139,12 @@ class NeuralAF(nn.Module):
         self._require_dim(belief)
         raw, pull = columns_and_pull(belief, self.architecture.features)
         score, gradient = score_and_gradient(self.network, self._normalized(raw))
-        return Slopes(score.to(raw.dtype), *pull(gradient * self.scale))
+        score, gradient = score.to(raw.dtype), gradient * self.scale
+        if self.added is not None:
+            weight = self.architecture.residual_weight
+            score = score + weight * (raw[..., self.added] - self.shift[self.added])
+            gradient[..., self.added] += weight
+        return Slopes(score, *pull(gradient))
 
     def _normalized(self, raw: Tensor) -> Tensor:
         # Not `next(self.parameters())`, which walks the modules for longer than a layer takes.
@@ -136,3 +157,11 @@ class NeuralAF(nn.Module):
                 f"This acquisition function was trained for points of {dim} dimensions, "
                 f"but the points have {given}."
             )
+
+
+def _column(architecture: Architecture) -> int | None:
+    """The number of the column that is added to the output."""
+    names, added = architecture.features, architecture.residual
+    if added is None:
+        return None
+    return width(names[: names.index(added)], architecture.dim)

@@ -20,7 +20,7 @@ def train_(
     family_: Annotated[str, typer.Argument(metavar="FAMILY", help="Such as branin.")],
     preset: Annotated[
         str | None,
-        typer.Option(help="default, paper, fast or table.", show_default="by the family"),
+        typer.Option(help="default, paper, fast, table or general.", show_default="by the family"),
     ] = None,
     sources: Annotated[
         int | None, typer.Option(help="Learn from so many fixed tasks.", show_default="all")

@@ -10,6 +10,7 @@ from metabo.tasks.base import TaskFamily
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.furuta import furuta_family, furuta_real_family, furuta_reference_family
 from metabo.tasks.furuta.fusion import Fused
+from metabo.tasks.gp_samples import gp_sample_family
 from metabo.tasks.rhino import rhino_1_family, rhino_2_family
 from metabo.tasks.synthetic import (
     BRANIN,
@@ -19,6 +20,7 @@ from metabo.tasks.synthetic import (
     translated_family,
 )
 from metabo.tasks.tabular import SHIPPED, tabular
+from metabo.tasks.waves import SpectralKernel
 
 
 def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamily]:
@@ -62,6 +64,20 @@ def _furuta(
     return builder
 
 
+def _gp_samples(kernel: SpectralKernel) -> Callable[..., ParametricFamily]:
+    def builder(
+        *,
+        dim: int = 3,
+        lengthscale: Range = (0.05, 0.5),
+        sources: int | None = None,
+        noise: float = 0.0,
+    ) -> ParametricFamily:
+        family = gp_sample_family(kernel, dim=dim, lengthscale=lengthscale, noise=noise)
+        return family.restricted(sources)
+
+    return builder
+
+
 FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "branin": _translated(
         BRANIN, Prior.of([0.235, 0.578], signal_variance=2.0, noise_variance=8.9e-16)
@@ -74,6 +90,8 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     ),
     "rhino-1": _rhino_1,
     "rhino-2": _rhino_2,
+    "gp-rbf": _gp_samples("rbf"),
+    "gp-matern52": _gp_samples("matern52"),
     "furuta-reference": _furuta(furuta_reference_family),
     "furuta": _furuta(furuta_family),
     "furuta-real": furuta_real_family,

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from metabo.errors import MetaBOError
+from metabo.training.api import run_training
 from metabo.training.config import PRESETS, preset, read_settings, usual_preset
 from metabo.training.log import Event
-from metabo.training.trainer import Trainer
 
 
 def main() -> None:
@@ -44,8 +44,8 @@ def main() -> None:
             given.family,
             **(changes | read_settings(given.set)),
         )
-        path = Trainer(config, given.out, resume=given.resume).run(
-            seconds=given.seconds, on_event=show
+        path = run_training(
+            config, given.out, resume=given.resume, seconds=given.seconds, on_event=show
         )
     except MetaBOError as error:
         print(f"Error: {error}", file=sys.stderr)

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from metabo.training.config import TrainConfig, usual_preset
 from metabo.training.config import preset as preset_of
-from metabo.training.config import usual_preset
 from metabo.training.log import Event
+from metabo.training.members import train_members
 from metabo.training.trainer import Trainer
 
 
@@ -35,6 +36,25 @@ def train(
             `iterations=500` (the fields of `TrainConfig`).
     """
     config = preset_of(preset or usual_preset(family), family, **changes)
-    return Trainer(config, Path(out), resume=resume, record=record).run(
+    return run_training(
+        config, Path(out), resume=resume, record=record, seconds=seconds, on_event=on_event
+    )
+
+
+def run_training(
+    config: TrainConfig,
+    out: Path,
+    *,
+    resume: bool = False,
+    record: bool = True,
+    seconds: float | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Path:
+    """Train one network, or several and their mean."""
+    if config.members > 1:
+        return train_members(
+            config, out, resume=resume, record=record, seconds=seconds, on_event=on_event
+        )
+    return Trainer(config, out, resume=resume, record=record).run(
         seconds=seconds, on_event=on_event
     )

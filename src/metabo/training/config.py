@@ -24,6 +24,18 @@ DEFAULT_FEATURES = (
     "novelty",
 )
 
+GENERAL_FEATURES = (
+    "relative_mean",
+    "relative_std",
+    "relative_incumbent",
+    "improvement",
+    "relative_log_std",
+    "relative_log_ei",
+    "progress",
+    "remaining",
+)
+"""They depend neither on the number of dimensions nor on the unit of the values."""
+
 CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
@@ -34,6 +46,8 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
         (
             *_COUNTS,
             "least_budget",
+            "budget_step",
+            "members",
             "minibatches",
             "validate_every",
             "validation_tasks",
@@ -45,7 +59,14 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (("patience",), lambda v: v >= 1, "be at least 1"),
     (("gamma", "gae_lambda"), lambda v: 0 <= v <= 1, "lie in 0..1"),
     (
-        ("learning_rate", "clip", "max_gradient_norm", "reward_floor", "feature_scale"),
+        (
+            "learning_rate",
+            "clip",
+            "max_gradient_norm",
+            "reward_floor",
+            "feature_scale",
+            "residual_weight",
+        ),
         lambda v: v > 0,
         "be positive and finite",
     ),
@@ -74,6 +95,10 @@ class TrainConfig:
     init: Literal["paper", "orthogonal"] = "paper"
     feature_scale: float = 1.0
     """As in `Architecture`."""
+    residual: str | None = None
+    """Likewise."""
+    residual_weight: float = 1.0
+    """Likewise."""
 
     candidates: tuple[str, ...] = ("grid",)
     """Candidate sets that iterations take in turn: `grid`, the paper's adaptive set (lattice and k
@@ -87,6 +112,8 @@ class TrainConfig:
     """Stop after so many iterations of the schedule, as found by cross-validation."""
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
+    members: int = 1
+    """Networks that learn independently, one after the other; their mean score is the AF."""
     critic: Literal["step", "regret"] = "step"
     """What the value network sees: the step and the budget, or the regret so far too."""
     group: int = 1
@@ -96,6 +123,8 @@ class TrainConfig:
     """Evaluations in an episode; the family's own if None."""
     least_budget: int | None = None
     """With it given, each batch draws its budget from here up to `budget`."""
+    budget_step: int = 1
+    """The budgets drawn are this far apart: on a GPU every one of them is recorded."""
     reward: Literal["log", "linear"] = "log"
     """-log10 R or -R."""
     reward_floor: float = 1e-20
@@ -157,6 +186,8 @@ class TrainConfig:
             self.normalize,
             self.init,
             self.feature_scale,
+            self.residual,
+            self.residual_weight,
         )
 
     @property
@@ -177,7 +208,7 @@ class TrainConfig:
                 f"`minibatches` must be at most the steps of a batch, {self.episodes * least}, "
                 f"but got {self.minibatches}."
             )
-        return range(least, most + 1)
+        return range(most, least - 1, -self.budget_step)[::-1]
 
     def record(self) -> dict[str, object]:
         """As stored beside checkpoints and in the artifact's card."""
@@ -231,6 +262,21 @@ PRESETS: dict[str, dict[str, object]] = {
         "feature_scale": 5.0,
         "critic": "regret",
         "group": 4,
+    },
+    # Tasks of which nothing is known but their smoothness, in any number of dimensions; most of an
+    # advantage is how smooth the task is, which the critic and the group take out.
+    "general": _DEFAULT
+    | {
+        "features": GENERAL_FEATURES,
+        "residual": "relative_log_ei",
+        "residual_weight": 4.0,
+        "critic": "regret",
+        "group": 4,
+        "least_budget": 20,
+        "budget_step": 20,
+        "reward_floor": 1e-5,
+        "candidates": ("fine", "medium"),
+        "validation_tasks": 128,
     },
     "fast": _DEFAULT
     | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},

@@ -5,7 +5,9 @@ as long as running them. Nothing in such a function may look at a value on the d
 change nothing but tensors that are named as its state.
 """
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -46,18 +48,17 @@ class Replayed(Generic[P, R]):
         return recording.result
 
     def _record(self, given: Any) -> "_Recording[R]":
-        args, kwargs = given[0], dict(given[1])
         before = [tensor.detach().clone() for tensor in self.state]
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):  # a trial run: libraries set themselves up, caches fill
-            self.function(*args, **kwargs)
+            self._call(rebuilt(given))
         torch.cuda.current_stream().wait_stream(side)
         torch.cuda.empty_cache()  # the recording has its own memory and cannot use the trial's
         graph = torch.cuda.CUDAGraph()
         try:
-            with torch.cuda.graph(graph, pool=self._pool):
-                result = self.function(*args, **kwargs)
+            with _no_garbage_collected(), torch.cuda.graph(graph, pool=self._pool):
+                result = self._call(rebuilt(given))
         except RuntimeError as error:
             reason = str(error).splitlines()[0]
             raise OptionError(
@@ -68,6 +69,22 @@ class Replayed(Generic[P, R]):
             for tensor, value in zip(self.state, before, strict=True):
                 tensor.copy_(value)
         return _Recording(graph, list(_tensors(given)), result)
+
+    def _call(self, given: Any) -> R:
+        return self.function(*given[0], **dict(given[1]))
+
+
+@contextmanager
+def _no_garbage_collected() -> Iterator[None]:
+    """Keep what was thrown away: it may hold recordings, and none may end while one is made."""
+    gc.collect()
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True)
@@ -100,13 +117,22 @@ def _form(tree: Any) -> object:
     return tree
 
 
+def rebuilt(tree: Any, change: Callable[[Tensor], Tensor] = lambda tensor: tensor) -> Any:
+    """A tree of new dataclasses with the same tensors, or changed ones.
+
+    New, because cached properties stay behind: one that a trial run had filled would be taken for
+    a constant by the recording, whatever tasks are copied in later.
+    """
+    if isinstance(tree, Tensor):
+        return change(tree)
+    if isinstance(tree, tuple):
+        return tuple(rebuilt(part, change) for part in tree)
+    if is_dataclass(tree) and not isinstance(tree, type):
+        parts = {f.name: rebuilt(getattr(tree, f.name), change) for f in fields(tree)}
+        return replace(tree, **parts)
+    return tree
+
+
 def _on_device(tree: Any) -> Any:
     """A copy of a tree with its tensors on the current device."""
-    if isinstance(tree, Tensor):
-        return tree.detach().to("cuda", copy=True)
-    if isinstance(tree, tuple):
-        return tuple(_on_device(part) for part in tree)
-    if is_dataclass(tree) and not isinstance(tree, type):
-        changes = {field.name: _on_device(getattr(tree, field.name)) for field in fields(tree)}
-        return replace(tree, **changes)
-    return tree
+    return rebuilt(tree, lambda tensor: tensor.detach().to("cuda", copy=True))

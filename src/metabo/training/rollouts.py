@@ -18,7 +18,7 @@ from metabo.training.rewards import rewards
 
 
 def training_searches(config: TrainConfig, family: TaskFamily) -> tuple[Searcher, ...]:
-    """The candidate sets that iterations take in turn; validation takes the first."""
+    """The candidate sets that iterations take in turn; validation takes the mean over them."""
     if isinstance(family.domain, Finite):
         return (Enumerate(family.domain, repeats=family.noise > 0),)
     return tuple(_search(name, config.n_global, family.domain.dim) for name in config.candidates)

@@ -179,9 +179,11 @@ class Trainer:
         """Learn from what was collected: the second half."""
         return update(self.af, self.critic, self.optimizer, batch, order, self.config)
 
-    def _attempt(self, tasks: Tasks, key: Int[Tensor, ""]) -> Float[Tensor, "E T"]:
+    def _attempt(
+        self, tasks: Tasks, key: Int[Tensor, ""], search: Searcher
+    ) -> Float[Tensor, "E T"]:
         """The regret of the AF's best candidates."""
-        policy = Maximize(self.af, self.searches[0])
+        policy = Maximize(self.af, search)
         budget = self.budgets[-1]
         return rollout(
             policy, tasks, self.family, seed=key, budget=budget, prior=self.prior
@@ -215,8 +217,12 @@ class Trainer:
     def _validate(self) -> float:
         """Score the AF on tasks of its own, and keep its weights if it never did better."""
         config = self.config
-        regret = self.attempt(self._validation_tasks().to(config.device), _key(config.seed))
-        score = rewards(regret, config.reward, config.reward_floor).mean().item()
+        tasks, key = self._validation_tasks().to(config.device), _key(config.seed)
+        scores = []
+        for search in dict.fromkeys(self.searches):  # each candidate set once
+            regret = self.attempt(tasks, key, search)
+            scores.append(rewards(regret, config.reward, config.reward_floor).mean().item())
+        score = sum(scores) / len(scores)
         # Scores on what was learned from tell nothing: then the last weights count.
         best = self.progress.best_score
         if best is None or score > best or self.judge is None:

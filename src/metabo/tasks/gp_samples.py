@@ -1,0 +1,117 @@
+"""Samples of Gaussian processes: what is known of a function is only how smooth it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from metabo.domain import Box
+from metabo.errors import OptionError
+from metabo.gp import Prior
+from metabo.options import Range
+from metabo.shapes import Float, Int
+from metabo.tasks.family import ParametricFamily
+from metabo.tasks.highest import Effort, highest
+from metabo.tasks.parameters import ParameterBox, TaskParameter
+from metabo.tasks.waves import SpectralKernel, Waves
+
+N_WAVES = 512
+MOST_DIMENSIONS = 20
+_SEEDS = 2.0**48
+
+
+@dataclass(frozen=True)
+class GPSampleTasks:
+    """E samples, each a function of its lengthscale and seed.
+
+    The waves they are made of are drawn where they are needed: on the GPU, inside of what is
+    recorded there, so that a fresh batch is moved as two numbers per task.
+    """
+
+    kernel: SpectralKernel
+    dim: int
+    lengthscale: Float[Tensor, " E"]
+    seed: Int[Tensor, " E"]
+    noise: float = 0.0
+    """Standard deviation of what is added to observed values: the surrogate is told."""
+
+    @cached_property
+    def waves(self) -> Waves:
+        """The functions."""
+        return Waves.draw(self.kernel, self.lengthscale, self.seed, dim=self.dim, n_waves=N_WAVES)
+
+    @cached_property
+    def highest(self) -> tuple[Float[Tensor, "E D"], Float[Tensor, " E"]]:
+        """Where the maxima lie, and their values, as far as a thorough search finds them."""
+        return highest(self.waves, self.lengthscale, Effort.sized(self.dim))
+
+    @property
+    def argmax(self) -> Float[Tensor, "E D"]:
+        """Where the maxima lie."""
+        return self.highest[0]
+
+    @property
+    def optimum(self) -> Float[Tensor, " E"]:
+        """The largest values found."""
+        return self.highest[1]
+
+    @property
+    def prior(self) -> Prior:
+        """The prior each function was drawn from."""
+        one = torch.ones_like(self.lengthscale)
+        scales = self.lengthscale[:, None].expand(-1, self.dim)
+        return Prior(scales, one, self.noise**2 * one, self.kernel)
+
+    def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
+        """Evaluate each function at its own points."""
+        return self.waves(x)
+
+    def take(self, index: Int[Tensor, " n"]) -> "GPSampleTasks":
+        """The functions with these numbers."""
+        scale, seed = self.lengthscale[index], self.seed[index]
+        return GPSampleTasks(self.kernel, self.dim, scale, seed, self.noise)
+
+    def to(self, device: torch.device | str) -> "GPSampleTasks":
+        """The same functions on another device."""
+        scale, seed = self.lengthscale.to(device), self.seed.to(device)
+        return GPSampleTasks(self.kernel, self.dim, scale, seed, self.noise)
+
+
+def gp_sample_family(
+    kernel: SpectralKernel,
+    *,
+    dim: int = 3,
+    lengthscale: Range = (0.05, 0.5),
+    noise: float = 0.0,
+) -> ParametricFamily:
+    """Functions drawn from a GP of unit variance, by default with the paper's lengthscales.
+
+    A task is told its own lengthscale; the family's prior has the middle of the range.
+
+    Args:
+        kernel: Of the GP.
+        dim: Of the unit cube they live on.
+        lengthscale: Range that each function's is drawn from, the same for all axes.
+        noise: Standard deviation of the noise in observed values.
+    """
+    if not 1 <= dim <= MOST_DIMENSIONS:
+        raise OptionError(f"`dim` must lie in 1..{MOST_DIMENSIONS}, but got {dim}.")
+    box = ParameterBox(
+        (
+            TaskParameter("lengthscale", *lengthscale, limits=((0.01, 100.0),)),
+            TaskParameter("seed", 0.0, _SEEDS, limits=((0.0, _SEEDS),)),
+        )
+    )
+
+    def make(parameters: Mapping[str, Tensor]) -> GPSampleTasks:
+        scale, seed = parameters["lengthscale"], parameters["seed"].long()
+        return GPSampleTasks(kernel, dim, scale, seed, noise)
+
+    prior = Prior.of(
+        [sum(lengthscale) / 2] * dim, signal_variance=1.0, noise_variance=0.0, kernel=kernel
+    )
+    budget = 30 + 10 * dim
+    family = ParametricFamily(f"gp-{kernel}", Box(dim), prior, budget, box, make)
+    return family.observed_with(noise)

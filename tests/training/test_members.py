@@ -1,0 +1,51 @@
+import json
+
+import pytest
+import torch
+
+from metabo.errors import DataError
+from metabo.pretrained import load
+from metabo.training import train
+
+SMALL = {"episodes": 4, "iterations": 4, "validate_every": 2, "validation_tasks": 3}
+SMALL |= {"n_global": 30, "budget": 3, "minibatches": 2, "hidden": (8, 8)}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_members_differ_and_their_mean_is_the_artifact(tmp_path):
+    told = []
+    path = train("branin", out=tmp_path, members=2, on_event=told.append, **SMALL)
+    team = [load(str(tmp_path / f"member-{k}" / "af.safetensors")) for k in range(2)]
+    features = torch.randn(5, team[0].shift.shape[0])
+    scores = [af.score(features) for af in team]
+    assert not torch.allclose(*scores)
+    torch.testing.assert_close(load(str(path)).score(features), torch.stack(scores).mean(0))
+    assert [(e.iteration, e.iterations) for e in told] == [(k + 1, 8) for k in range(8)]
+
+
+def test_the_log_holds_means_over_members(tmp_path):
+    train("branin", out=tmp_path, members=2, **SMALL)
+    parts = [lines(tmp_path / f"member-{k}" / "log.jsonl") for k in range(2)]
+    for mean, a, b in zip(lines(tmp_path / "log.jsonl"), *parts, strict=True):
+        assert mean["iteration"] == a["iteration"]
+        assert mean["reward"] == pytest.approx((a["reward"] + b["reward"]) / 2)
+        assert (mean["score"] is None) == (a["score"] is None)
+
+
+def test_a_killed_team_goes_on_and_ends_with_the_same_weights(tmp_path):
+    whole = train("branin", out=tmp_path / "whole", members=2, **SMALL)
+    for number in range(10):
+        part = train(
+            "branin", out=tmp_path / "p", members=2, seconds=0.0, resume=number > 0, **SMALL
+        )
+    for a, b in zip(load(str(whole)).parameters(), load(str(part)).parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_a_folder_with_a_team_is_not_overwritten(tmp_path):
+    train("branin", out=tmp_path, members=2, **SMALL)
+    with pytest.raises(DataError, match=r"holds a training run"):
+        train("branin", out=tmp_path, members=2, **SMALL)
