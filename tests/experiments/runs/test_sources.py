@@ -51,14 +51,10 @@ def test_the_command_trains_what_the_unit_wants(name, tmp_path, monkeypatch):
 
     seen = []
 
-    class Recorded:
-        def __init__(self, config, out, *, resume):
-            seen.append((config, out))
+    def recorded(config, out, **_):
+        seen.append((config, out))
 
-        def run(self, **_):
-            return "somewhere"
-
-    monkeypatch.setattr(training, "Trainer", Recorded)
+    monkeypatch.setattr(training, "run_training", recorded)
     for unit in EXPERIMENTS[name].units("full"):
         words = shlex.split(command(unit, tmp_path, "cuda"))
         assert words[:3] == ["python", "-m", "metabo.training"]

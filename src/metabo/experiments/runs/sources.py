@@ -12,7 +12,8 @@ from metabo.experiments.catalogue import ALL_SOURCES, Unit
 from metabo.experiments.runs.job import Job, Record, regret_record
 from metabo.options import parse
 from metabo.pretrained import read_card
-from metabo.training import TrainConfig, Trainer, preset, read_settings
+from metabo.training import TrainConfig, preset, read_settings
+from metabo.training.api import run_training
 
 ARTIFACT = "af.safetensors"
 
@@ -81,6 +82,9 @@ def _training_family(family: str, device: str) -> str:
 def _train(job: Job, folder: Path) -> None:
     config = configuration(job.unit, job.device)
     is_begun = (folder / "config.json").exists()
-    Trainer(config, folder, resume=is_begun).run(
-        on_event=lambda event: job.on_step(event.iteration, event.iterations)
+    run_training(
+        config,
+        folder,
+        resume=is_begun,
+        on_event=lambda event: job.on_step(event.iteration, event.iterations),
     )
