@@ -19,11 +19,13 @@ def test_the_first_trial_that_keeps_a_pendulum_up_is_where_the_regulator_stands(
 
 
 def test_what_is_stored_agrees_with_the_regret_of_evaluate(tmp_path, unchecked):
-    one = Experiment("c", "", "control", ("random",), {"smoke": Scale(2, 2)}, ("furuta",))
+    one = Experiment(
+        "c", "", "control", ("random",), {"smoke": Scale(2, 2)}, ("furuta-reference",)
+    )
     (unit,) = one.units("smoke")
     assert not list(run([unit], tmp_path))
     result = stored(unit, tmp_path)["result"]
-    evaluation = metabo.evaluate("furuta", methods=["random"], tasks=2, budget=2, search="grid")
+    evaluation = metabo.evaluate("furuta-reference", methods=["random"], tasks=2, budget=2)
     expected = evaluation.methods["random"].regret[:, -1].tolist()
     assert [row[-1] for row in result["regret"]] == pytest.approx(expected, rel=5e-3)
     assert len(result["first_stabilized"]) == 2

@@ -1,3 +1,4 @@
+import pytest
 import torch
 
 from metabo.experiments import explain
@@ -7,6 +8,7 @@ from metabo.experiments.runner import run, stored
 from metabo.experiments.runs.strategy import episodes
 
 
+@pytest.mark.slow
 def test_stored_episodes_are_those_of_explain_and_can_be_drawn(tmp_path, unchecked):
     one = EXPERIMENTS["strategy-rhino-2"]
     (unit,) = one.units("smoke")
