@@ -214,12 +214,12 @@ def time_is_independent_of_sources(known: Evidence) -> Judged:
 
 def heavy_is_easier(known: Evidence) -> Judged:
     """More of the ranges above reached than below."""
-    (one,) = known.named("generalization-furuta")
+    name = "generalization-furuta"
     reached: dict[bool, list[bool]] = {True: [], False: []}
-    for family in one.families:
+    for family in known.experiments[name].families:
         low, _, high = family.partition("=")[2].partition("..")
-        n_steps = len(known.median(one.name, family, "metabo"))
-        is_reached = known.steps(one.name, family, "metabo") <= n_steps
+        n_steps = len(known.median(name, family, "metabo"))
+        is_reached = known.steps(name, family, "metabo") <= n_steps
         if float(low) >= 1.1 or float(high) <= 0.9:
             reached[float(low) >= 1.1].append(is_reached)
     heavy, light = (float(np.mean(reached[side])) for side in (True, False))

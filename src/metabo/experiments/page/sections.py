@@ -69,7 +69,7 @@ def _with_intervals(
 ) -> Sheet:
     size = experiment.scales[scale]
     is_control = experiment.kind == "control"
-    usual = [t for t in STEPS if t <= size.budget]
+    usual = [t for t in STEPS if t < size.budget] + [size.budget]
     steps = regret_steps(size.budget) if is_control else usual
     rows = []
     for method in experiment.methods:
