@@ -5,8 +5,9 @@ import pytest
 from metabo.domain import Finite, sobol
 from metabo.tasks import FAMILIES
 
-SLOW = {"furuta"}
-"""Their simulations are slow under the run-time shape checks of the test suite."""
+SLOW = {"furuta", "gp-rbf", "gp-matern52"}
+"""Their simulations, or the search for their optimum, are slow under the run-time shape checks of
+the test suite, which look at all that a draw has."""
 APPROXIMATE = {"furuta-reference", "furuta", "furuta-real"}
 """Their optimum is a good controller's value, which others may exceed."""
 NUMBERED = {"furuta-real"}

@@ -101,6 +101,12 @@ def convert(value: object, annotation: object, what: str) -> object:
         raise OptionError(f"{what} must be {form}, but got `{value}`.") from None
 
 
+def require_whole(name: str, value: object, low: int, high: int) -> None:
+    """Raise unless an argument is a whole number between limits."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise OptionError(f"`{name}` must be a whole number in {low}..{high}, but got {value!r}.")
+
+
 def _read_int(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, str | Integral):
         raise TypeError

@@ -17,7 +17,7 @@ from metabo.acquisition import Architecture, NeuralAF
 from metabo.errors import DataError, unknown
 from metabo.gp import Prior
 from metabo.schema import from_json
-from metabo.space import Space
+from metabo.space import Space, Value
 from metabo.store import save_bytes, write_all
 
 FORMAT = 1
@@ -37,6 +37,22 @@ class TrainedAF(NeuralAF):
         """What it was trained on; `x1` to `xD` in the unit cube where the card does not say."""
         described = self.card.get("space")
         return Space.cube(self.architecture.dim) if described is None else from_json(described)
+
+    @property
+    def configurations(self) -> tuple[dict[str, Value], ...] | None:
+        """Those of the table it was trained on, by name; None where the card has none."""
+        rows = self.card.get("configurations")
+        if rows is None:
+            return None
+        space = self.space
+        try:
+            named = [dict(zip(space.parameters, row, strict=True)) for row in rows]  # type: ignore[attr-defined]
+            return tuple(space.clean(one) for one in named)
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"The card of `{self.path}` has configurations that are none of its space: "
+                f"{error} Get the file again."
+            ) from None
 
     @property
     def prior(self) -> Prior:

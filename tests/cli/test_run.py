@@ -120,7 +120,16 @@ def test_show_prints_a_table_and_draws_a_picture(metabo, tmp_path):
         ),
         (("tell", "RUN", "x1=abc", "value=1"), r"Error: Parameter `x1`: A value must be a number"),
         (("tell", "RUN", "x1=0.5", "value=nan"), "Error: A value must be a finite number"),
-        (("tell", "RUN", "x1=0.5", "value=a"), "Error: A value must be a number, but got `a`"),
+        (("tell", "RUN", "x1=0.5", "value=a"), "Error: A value must be a finite number, but got"),
+        (
+            ("tell", "RUN", "x1=0.5", "value=nan"),
+            "Error: A value must be a finite number, but got `nan`. Tell a failed evaluation with "
+            "`--failed`",
+        ),
+        (
+            ("tell", "RUN", "x1=0.5", "--value", "inf"),
+            "Error: A value must be a finite number, but got `inf`.",
+        ),
         (("tell", "RUN", "x1=0.5"), "Error: Give one value, as `value=...` or with `--value`"),
         (("tell", "RUN", "x1=0.5", "value=1", "--failed"), "Error: Give one value"),
         (("tell", "RUN", "x1=0.5", "value=1", "--value", "1"), "Error: Give one value"),

@@ -24,6 +24,7 @@ def test_results_have_the_promised_form():
         "seed",
         "device",
         "search",
+        "hyperparameters",
         "stream",
         "task_file",
         "versions",
@@ -189,3 +190,24 @@ def test_every_method_is_documented():
     for name, builder in METHODS.items():
         assert builder.__doc__
         method(name, Setting(family, searcher("grid", family.domain)))
+
+
+def test_fitted_hyperparameters_are_found_by_every_method_that_has_a_model():
+    both = {
+        kind: metabo.evaluate(
+            "branin", methods=["ei", "random"], tasks=3, budget=6, hyperparameters=kind
+        )
+        for kind in ("known", "fitted")
+    }
+    known, fitted = both["known"].methods, both["fitted"].methods
+    assert both["fitted"].record()["hyperparameters"] == "fitted"
+    assert torch.equal(known["random"].queries, fitted["random"].queries)
+    assert torch.equal(known["ei"].queries[:, 0], fitted["ei"].queries[:, 0])
+    assert not torch.equal(known["ei"].queries, fitted["ei"].queries)
+
+
+def test_methods_with_source_data_refuse_fitted_hyperparameters(unchecked):
+    with pytest.raises(OptionError, match=r"`eps-greedy` compares values with those of source"):
+        metabo.evaluate("branin", methods=["eps-greedy"], hyperparameters="fitted")
+    with pytest.raises(OptionError, match=r"Unknown value of `hyperparameters` `fited`. Did you"):
+        metabo.evaluate("branin", hyperparameters="fited")

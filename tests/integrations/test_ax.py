@@ -187,3 +187,8 @@ def test_parameter_constraints_are_refused():
     client.set_generation_strategy(generation_strategy("branin"))
     with pytest.raises(OptionError, match=r"does not know parameter constraints"):
         client.get_next_trials(max_trials=1)
+
+
+def test_a_budget_that_is_none_is_refused_at_once(unchecked):
+    with pytest.raises(OptionError, match=r"`budget` must be a whole number in .*but got 'a'"):
+        generation_strategy("branin", budget="a")

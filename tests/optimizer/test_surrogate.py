@@ -4,23 +4,9 @@ import pytest
 import torch
 
 from metabo.domain import sobol
-from metabo.gp import Prior, log_likelihood
+from metabo.gp import Prior, default_prior, log_likelihood
 from metabo.optimizer.evaluation import Evaluation, model_values
-from metabo.optimizer.surrogate import Fitted, Fixed, default_prior, standardized
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e-300, 1e300])
-def test_standardized_values_have_mean_0_and_deviation_1(scale):
-    y = torch.tensor(standardized([scale * v for v in (1.0, 2.0, 5.0, 0.5)]), dtype=torch.float64)
-    assert float(y.mean()) == pytest.approx(0, abs=1e-12)
-    assert float(y.std(correction=0)) == pytest.approx(1)
-    assert y.argsort().tolist() == [3, 0, 1, 2]
-
-
-def test_values_without_spread_are_zero():
-    assert standardized([]) == []
-    assert standardized([0.0, 0.0]) == [0.0, 0.0]
-    assert standardized([0.1] * 7) == [0.0] * 7
+from metabo.optimizer.surrogate import Fitted, Fixed
 
 
 def test_few_observations_have_the_stated_prior():

@@ -12,6 +12,7 @@ from metabo.policies import (
     HierarchicalGrid,
     Maximize,
     Sample,
+    queried,
     searcher,
 )
 from metabo.seeding import Noise
@@ -151,3 +152,13 @@ def test_without_repeats_every_point_comes_once_before_any_comes_again(policy, r
         state = state.observe(x, x.sum(-1))
     for queries in state.history.x:
         assert len(queries[:5].unique(dim=0)) == 5
+
+
+def test_a_point_is_queried_even_if_its_last_digit_differs(rng):
+    state, points = grown("branin", rng, t=3), sobol(5, 2)
+    one = points[2].expand(4, -1) * (1 - 1e-15)
+    after = state.observe(one, torch.zeros(4, dtype=torch.float64))
+    assert not bool(queried(points.expand(4, -1, -1), state.history).any())
+    assert queried(points.expand(4, -1, -1), after.history).nonzero()[:, 1].tolist() == [2] * 4
+    found = Enumerate(Finite(points), repeats=False).candidates(after, EI())
+    assert bool((found.score[:, 2] == -torch.inf).all())

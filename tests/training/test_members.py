@@ -49,3 +49,14 @@ def test_a_folder_with_a_team_is_not_overwritten(tmp_path):
     train("branin", out=tmp_path, members=2, **SMALL)
     with pytest.raises(DataError, match=r"holds a training run"):
         train("branin", out=tmp_path, members=2, **SMALL)
+
+
+def test_a_team_of_another_size_is_not_resumed(tmp_path):
+    train("branin", out=tmp_path, members=2, **SMALL)
+    with pytest.raises(DataError, match=r"`members` was 2, now 3"):
+        train("branin", out=tmp_path, members=3, resume=True, **SMALL)
+
+
+def test_what_was_never_begun_cannot_be_resumed(tmp_path):
+    with pytest.raises(DataError, match=r"no training run"):
+        train("branin", out=tmp_path, members=2, resume=True, **SMALL)

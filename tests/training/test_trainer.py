@@ -165,6 +165,27 @@ def test_another_configuration_is_named_by_its_first_difference(tmp_path):
         Trainer(tiny(gamma=0.9, clip=0.3), tmp_path, resume=True)
 
 
+@pytest.mark.parametrize("changed", ["a", "b", "c", "d"])  # learned from, validated and tested on
+def test_a_run_on_a_table_does_not_go_on_with_other_results(tmp_path, changed):
+    past = tmp_path / "past"
+    past.mkdir()
+    rows = "".join(f"{d},{x / 4},{(x - n) ** 2}\n" for n, d in enumerate("abcd") for x in range(5))
+    (past / "all.csv").write_text("dataset,x,value\n" + rows)
+    (past / "table.json").write_text('{"budget": 3, "test": ["d"]}')
+    config = preset("table", f"table:{past}:validate=2", **TINY | {"budget": 3})
+    Trainer(config, tmp_path / "run").run(seconds=0)
+    table = (past / "all.csv").read_text()
+    (past / "all.csv").write_text(table.replace(f"\n{changed},0.5,", f"\n{changed},0.5,9"))
+    assert (past / "all.csv").read_text() != table
+    if changed == "d":  # what is only tested on may change
+        Trainer(config, tmp_path / "run", resume=True)
+        return
+    with pytest.raises(
+        DataError, match=r"run` holds a run on other data: the fingerprint of `tab"
+    ):
+        Trainer(config, tmp_path / "run", resume=True)
+
+
 def test_a_torn_checkpoint_is_named(tmp_path):
     Trainer(tiny(), tmp_path).run(seconds=0)
     path = tmp_path / "checkpoint.safetensors"

@@ -1,15 +1,22 @@
 """`metabo crossvalidate`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.progress import TaskID
 
 from metabo.cli.console import console, say
-from metabo.experiments.crossvalidation import METHODS, CrossValidation, cross_validate
+from metabo.experiments.crossvalidation import (
+    LEAVE_ONE_OUT,
+    METHODS,
+    CrossValidation,
+    Folds,
+    cross_validate,
+)
 from metabo.experiments.display import means, progress_bars
 from metabo.experiments.tables import table_record
+from metabo.options import convert
 from metabo.store import require_writable, write_all
 from metabo.training import read_settings
 
@@ -18,7 +25,9 @@ def crossvalidate_(
     family_: Annotated[
         str, typer.Argument(metavar="FAMILY", help="Of tables, such as svm or table:FOLDER.")
     ],
-    folds: Annotated[int, typer.Option(help="Parts that the data sets are dealt to.")] = 7,
+    folds: Annotated[
+        str, typer.Option(help="Parts that the data sets are dealt to, or leave-one-out.")
+    ] = "7",
     methods: Annotated[
         str, typer.Option(help="Methods to compare, separated by commas.")
     ] = ",".join(METHODS),
@@ -43,24 +52,35 @@ def crossvalidate_(
     require_writable(folder, ("crossvalidation.json", "crossvalidation.png"))
     changes: dict[str, object] = {"validate": validate, "jobs": jobs, "seed": seed}
     changes |= read_settings(settings or [])
-    outcome = with_bars(family_, folder, folds, names, changes)
+    outcome = with_bars(family_, folder, read_folds(folds), names, changes)
     show(outcome, folder)
+
+
+def read_folds(text: str) -> Folds:
+    """A number of folds, or the word for one per data set."""
+    return (
+        LEAVE_ONE_OUT
+        if text == LEAVE_ONE_OUT
+        else cast(int, convert(text, int, f"`--folds`, unless it is `{LEAVE_ONE_OUT}`,"))
+    )
 
 
 def with_bars(
     family: str,
     folder: Path,
-    folds: int,
+    folds: Folds,
     methods: list[str],
     changes: dict[str, object],
 ) -> CrossValidation:
     """Cross-validate under progress bars."""
-    progress, bars = progress_bars("iterations or folds"), dict[str, TaskID]()
+    progress, bars = progress_bars("{task.fields[unit]}"), dict[str, TaskID]()
 
     def on_progress(what: str, done: int, total: int) -> None:
         progress.start()
         if what not in bars:
-            bars[what] = progress.add_task(what, total=total)
+            # What an earlier call has done says nothing of how fast this one is.
+            unit = "folds" if what == "testing" else "iterations"
+            bars[what] = progress.add_task(what, total=total, completed=done, unit=unit)
         progress.update(bars[what], completed=done, total=total)
 
     try:
@@ -84,7 +104,7 @@ def show(outcome: CrossValidation, folder: Path) -> None:
     n = len(outcome.datasets)
     title = f"{outcome.family}: mean regret on {n} data sets, each learned from the other folds"
     records = {name: table_record(regret) for name, regret in outcome.regret.items()}
-    console.print(means(title, records, outcome.budget))
+    console.print(means(title, records, outcome.budget, width=console.width))
     stops = ", ".join(map(str, outcome.stops))
     say(f"Iterations after which the folds stopped: {stops}; for all sources: {outcome.stop}")
     picture = folder / "crossvalidation.png"

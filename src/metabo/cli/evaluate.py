@@ -11,6 +11,7 @@ from rich.text import Text
 from metabo.cli.console import console, say
 from metabo.experiments import evaluate
 from metabo.experiments.display import means, progress_bars, summary
+from metabo.experiments.evaluate import Hyperparameters
 from metabo.experiments.tables import table_record
 from metabo.options import parse
 from metabo.policies import SearchName
@@ -42,6 +43,9 @@ def evaluate_(
         typer.Option(help="Name or file for the method metabo.", show_default="the family's own"),
     ] = None,
     search: Annotated[str, typer.Option(help="gradient, grid or sobol.")] = "gradient",
+    hyperparameters: Annotated[
+        str, typer.Option(help="Of the GP: known, or fitted during the run.")
+    ] = "known",
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
     out: Annotated[
         Path | None,
@@ -78,6 +82,7 @@ def evaluate_(
             task_file=task_file,
             artifact=artifact,
             search=cast(SearchName, search),
+            hyperparameters=cast(Hyperparameters, hyperparameters),
             device=device,
             on_progress=on_progress,
         )
@@ -98,7 +103,7 @@ def evaluate_(
         },
     )
     if is_table:
-        console.print(means(title, records, evaluation.budget))
+        console.print(means(title, records, evaluation.budget, width=console.width))
     console.print(summary(evaluation))
     say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
 

@@ -13,7 +13,7 @@ from metabo.cli.console import console, say
 from metabo.cli.words import VALUE, read_number, read_words, written
 from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.experiments.display import empty_table
-from metabo.optimizer import Direction, Optimizer, running_best
+from metabo.optimizer import CandidatesName, Direction, Optimizer, running_best
 from metabo.optimizer.surrogate import PriorName
 from metabo.policies import SearchName
 from metabo.schema import from_json
@@ -47,6 +47,13 @@ def init_(
         typer.Option(help="artifact or fitted.", show_default="the artifact's, if there is one"),
     ] = None,
     search: Annotated[str, typer.Option(help="gradient, grid or sobol.")] = "gradient",
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            help="What to propose among: table (the artifact's configurations) or space.",
+            show_default="table, if there is one",
+        ),
+    ] = None,
 ) -> None:
     """Begin a run that is kept in a journal; then `metabo ask` and `metabo tell`."""
     if artifact is not None and af is not None:
@@ -61,10 +68,14 @@ def init_(
         seed=seed,
         prior=cast(PriorName | None, prior),
         search=cast(SearchName, search),
+        candidates=cast(CandidatesName | None, candidates),
         journal=journal,
     ) as optimizer:
         say(f"Wrote {journal}: {', '.join(optimizer.space.parameters)}; {_left(optimizer)}.")
         say(f"GP prior: {optimizer.prior_source}.")
+        if optimizer.configurations is not None:
+            n = len(optimizer.configurations.rows)
+            say(f"Proposes among the table's {n} configurations, unless `--candidates space`.")
         say(f"What to evaluate first: `metabo ask {quote(str(journal))}`")
 
 

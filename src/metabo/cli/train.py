@@ -7,7 +7,7 @@ import typer
 from rich.progress import TaskID
 
 from metabo.cli.console import console, say
-from metabo.cli.crossvalidate import show, with_bars
+from metabo.cli.crossvalidate import read_folds, show, with_bars
 from metabo.experiments.crossvalidation import METHODS
 from metabo.experiments.display import empty_table, progress_bars
 from metabo.pretrained import read_card
@@ -36,8 +36,11 @@ def train_(
         typer.Option(help="Folder of the run.", show_default="runs/train-FAMILY"),
     ] = None,
     folds: Annotated[
-        int | None,
-        typer.Option(help="Find by cross-validation over a table's data sets when to stop."),
+        str | None,
+        typer.Option(
+            help="Find by cross-validation over a table's data sets when to stop; a number or "
+            "leave-one-out."
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in the folder.")] = False,
     settings: Annotated[
@@ -58,7 +61,8 @@ def train_(
     changes |= read_settings(settings or [])
     if folds is not None:
         chosen = {} if preset is None else {"preset": preset}
-        outcome = with_bars(family_, folder / "folds", folds, list(METHODS), changes | chosen)
+        parts = read_folds(folds)
+        outcome = with_bars(family_, folder / "folds", parts, list(METHODS), changes | chosen)
         show(outcome, folder / "folds")
         changes["stop_at"] = outcome.stop
     board = TensorBoard(folder / "tensorboard") if tensorboard else None

@@ -1,6 +1,7 @@
 """Parameters and values as words of a command: `rate=0.1 kind=a value=3`."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from shlex import quote
@@ -51,11 +52,16 @@ def _halves(word: str, space: Space) -> tuple[str, str, str]:
 
 
 def read_number(text: str) -> float:
-    """A number from a word."""
-    try:
-        return float(text)
-    except ValueError:
-        raise OptionError(f"A value must be a number, but got `{text}`.") from None
+    """A finite number from a word."""
+    number = math.nan
+    with suppress(ValueError):
+        number = float(text)
+    if not math.isfinite(number):
+        raise OptionError(
+            f"A value must be a finite number, but got `{text}`. Tell a failed evaluation with "
+            "`--failed` instead of a value."
+        )
+    return number
 
 
 def _text(parameter: Parameter, value: Value) -> str:

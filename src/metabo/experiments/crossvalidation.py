@@ -9,10 +9,9 @@ tell together is when to stop on all sources.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -22,19 +21,23 @@ from metabo.experiments.evaluate import evaluate, require_methods, versions
 from metabo.experiments.methods import method as method_of
 from metabo.experiments.setting import Setting
 from metabo.experiments.tables import table_record
-from metabo.options import parse
+from metabo.experiments.training_runs import TrainingRuns, scores
+from metabo.options import parse, require_whole
 from metabo.policies import searcher
 from metabo.shapes import Float
 from metabo.store import save_json, write_all
 from metabo.tasks import family as family_of
 from metabo.tasks.tabular import TabularFamily
-from metabo.training import Event, train
+from metabo.tasks.tabular.split import units_of
+from metabo.training import TrainConfig
 from metabo.training import preset as preset_of
 from metabo.training.config import usual_preset
 from metabo.version import commit
 
 SETTINGS = "settings.json"
 METHODS = ("metabo", "ei", "taf-me", "taf-r", "portfolio", "mean-rank", "random")
+LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
+Folds = int | Literal["leave-one-out"]
 Progress = Callable[[str, int, int], None]
 """Told now and then: what is running, and how far it is of how much."""
 
@@ -71,7 +74,7 @@ def cross_validate(
     family: str,
     *,
     out: Path,
-    folds: int = 7,
+    folds: Folds = 7,
     methods: Sequence[str] = METHODS,
     validate: int = 5,
     repeats: int = 5,
@@ -83,12 +86,15 @@ def cross_validate(
     """Learn and test fold by fold; what is finished in the folder is not done again.
 
     The folder must then hold runs with the same settings on the same data: an AF that was learned
-    from other folds may have seen what it is tested on.
+    from other folds may have seen what it is tested on. With several `jobs` processes begin by
+    importing the script that calls this: there the call must stand under
+    `if __name__ == "__main__":`.
 
     Args:
         family: Of tables, such as `svm` or `table:FOLDER`.
         out: Folder for the runs and the outcome, `crossvalidation.json`.
-        folds: How many; as many as there are data sets leaves out one at a time.
+        folds: How many, or `leave-one-out`: as many as there are data sets (those of one origin
+            counted once).
         methods: To try on each fold.
         validate: Data sets that the first run of a fold keeps for validation; with 0 there is no
             first run, and all follow the whole schedule.
@@ -105,27 +111,39 @@ def cross_validate(
         )
     if any(option in parse(family)[1] for option in ("fold", "folds", "validate")):
         raise OptionError(f"Leave `fold`, `folds` and `validate` out of `{family}`.")
+    if folds == LEAVE_ONE_OUT:
+        folds = len(units_of(setting.table.sources, setting.table.together))
+    require_whole("folds", folds, 2, len(setting.table.sources))
     names = [f"{family}:folds={folds}:fold={k}:seed={seed}" for k in range(folds)]
     probes = [f"{name}:validate={validate}" for name in names]
     for name in probes:
         family_of(name)
-    if jobs < 1:
-        raise OptionError(f"`jobs` must be at least 1, but got {jobs}.")
+    require_whole("jobs", jobs, 1, 1024)
     _require_methods(methods, names[0])
     settings: dict[str, object] = {"seed": seed, **changes}
-    _require_settings(family, settings)
+    config = _configuration(family, settings)
     _begin(out, {"folds": folds, "validate": validate, **settings, **_identity(family, setting)})
-    run = _Runs(out, jobs, on_progress)
+    kinds = ("probe", "fold") if validate else ("fold",)
+    runs = TrainingRuns(
+        out,
+        jobs,
+        config.end,
+        tuple(f"{kind}-{k}" for kind in kinds for k in range(folds)),
+        lambda done, total: _tell(on_progress, "training", done, total),
+    )
     ends: list[dict[str, object]] = [{} for _ in names]
     curves = []
     if validate:
-        run.train({f"probe-{k}": (name, settings) for k, name in enumerate(probes)})
-        curves = [_scores(out / f"probe-{k}" / "log.jsonl") for k in range(folds)]
+        # One network tells when to stop as well as a team.
+        alone = settings | {"members": 1}
+        runs.train({f"probe-{k}": (name, alone) for k, name in enumerate(probes)})
+        curves = [scores(out / f"probe-{k}" / "log.jsonl") for k in range(folds)]
         ends = [{"stop_at": _best(curve)} for curve in curves]
-    run.train({f"fold-{k}": (name, settings | ends[k]) for k, name in enumerate(names)})
-    stops = tuple(_scores(out / f"fold-{k}" / "log.jsonl")[-1][0] for k in range(folds))
+    runs.train({f"fold-{k}": (name, settings | ends[k]) for k, name in enumerate(names)})
+    stops = tuple(scores(out / f"fold-{k}" / "log.jsonl")[-1][0] for k in range(folds))
     datasets: list[str] = []
     parts: dict[str, list[Tensor]] = {method: [] for method in methods}
+    _tell(on_progress, "testing", 0, folds)
     for k, name in enumerate(names):
         tested = _tests(name)
         datasets += tested
@@ -133,8 +151,7 @@ def cross_validate(
         write_all(folder, {"tasks.json": save_json([{"dataset": d} for d in tested])})
         for method, regret in _evaluated(name, methods, folder, repeats, seed):
             parts[method].append(regret)
-        if on_progress is not None:
-            on_progress("testing", k + 1, folds)
+        _tell(on_progress, "testing", k + 1, folds)
     outcome = CrossValidation(
         family,
         setting.budget,
@@ -157,10 +174,15 @@ def _require_methods(methods: Sequence[str], family: str) -> None:
             method_of(text, Setting(target, search))
 
 
-def _require_settings(family: str, settings: Mapping[str, object]) -> None:
-    """Raise unless a training can have these settings, a preset among them or not."""
+def _configuration(family: str, settings: Mapping[str, object]) -> TrainConfig:
+    """A training with these settings, a preset among them or not; it raises if none can be."""
     changes = dict(settings)
-    preset_of(str(changes.pop("preset", None) or usual_preset(family)), family, **changes)
+    return preset_of(str(changes.pop("preset", None) or usual_preset(family)), family, **changes)
+
+
+def _tell(on_progress: Progress | None, what: str, done: int, total: int) -> None:
+    if on_progress is not None:
+        on_progress(what, done, total)
 
 
 def _identity(family: str, setting: TabularFamily) -> dict[str, object]:
@@ -184,69 +206,6 @@ def _begin(out: Path, settings: Mapping[str, object]) -> None:
             f"`{out}` holds a cross-validation with another `{names[0]}`. Choose another folder "
             "with `--out`, or remove that one."
         )
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """Training runs in folders of one place, several at a time."""
-
-    out: Path
-    jobs: int
-    on_progress: Progress | None
-
-    def train(self, runs: dict[str, tuple[str, dict[str, object]]]) -> None:
-        """Train what is not finished; go on with what was begun."""
-        left = {n: r for n, r in runs.items() if not (self.out / n / "af.safetensors").exists()}
-        if not left:
-            return
-        if self.jobs == 1:
-            for name, (family, settings) in left.items():
-                _train(family, self.out / name, settings, lambda _: self._tell(runs))
-            return
-        # Fresh processes: a forked one could inherit locks of torch's threads.
-        with ProcessPoolExecutor(
-            self.jobs,
-            mp_context=get_context("spawn"),
-            initializer=torch.set_num_threads,
-            initargs=(1,),
-        ) as pool:
-            waiting: set[Future[Path]] = {
-                pool.submit(_train, family, self.out / name, settings)
-                for name, (family, settings) in left.items()
-            }
-            while waiting:
-                done, waiting = wait(waiting, timeout=1.0)
-                for future in done:
-                    future.result()
-                self._tell(runs)
-
-    def _tell(self, runs: dict[str, tuple[str, dict[str, object]]]) -> None:
-        if self.on_progress is None:
-            return
-        kind = next(iter(runs)).split("-")[0]
-        configs = [self.out / name / "config.json" for name in runs]
-        known = [json.loads(p.read_text()) for p in configs if p.exists()]
-        ends = [min(c["iterations"], c["stop_at"] or c["iterations"]) for c in known]
-        logs = [self.out / name / "log.jsonl" for name in runs]
-        done = sum(len(p.read_text().splitlines()) for p in logs if p.exists())
-        total = sum(ends) + (len(runs) - len(ends)) * max(ends, default=1)
-        self.on_progress(kind, done, total)
-
-
-def _train(
-    family: str,
-    out: Path,
-    settings: dict[str, object],
-    on_event: Callable[[Event], None] | None = None,
-) -> Path:
-    is_begun = (out / "config.json").exists()
-    return train(family, out=out, resume=is_begun, on_event=on_event, **settings)  # type: ignore[arg-type]
-
-
-def _scores(log: Path) -> list[tuple[int, float]]:
-    """The validations of a run: after how many iterations, and how good."""
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    return [(line["iteration"], line["score"]) for line in lines if line["score"] is not None]
 
 
 def _mean_curve(curves: Sequence[list[tuple[int, float]]]) -> list[tuple[int, float]]:

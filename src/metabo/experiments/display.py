@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -95,13 +95,31 @@ def summary(evaluation: Evaluation) -> Table:
     return table
 
 
-def means(title: str, records: Mapping[str, dict[str, Any]], budget: int) -> Table:
-    """Mean regret of each method on a table's data sets at a few steps, with intervals."""
+def means(title: str, records: Mapping[str, dict[str, Any]], budget: int, *, width: int) -> Group:
+    """Mean regret of each method on a table's data sets at a few steps, with intervals.
+
+    Steps that do not fit beside the others in so many characters go below, in a table of their
+    own: no number is broken.
+    """
     steps = marks(budget)
-    table = empty_table(title, "method", *(f"t={t}" for t in steps), f"unsolved at t={budget}")
-    for row in table_rows(records, records, steps):
-        table.add_row(*(Text(cell.replace(" (", "\n(")) for cell in row))
-    return table
+    heads = ["method", *(f"t={t}" for t in steps), f"unsolved\nat t={budget}"]
+    rows = [[c.replace(" (", "\n(") for c in row] for row in table_rows(records, records, steps)]
+    columns = [[head, *(row[i] for row in rows)] for i, head in enumerate(heads)]
+    # Each column has a space before and one after it.
+    widths = [2 + max(len(line) for c in cells for line in c.split("\n")) for cells in columns]
+    parts: list[list[int]] = [[]]
+    for i in range(1, len(columns)):
+        if parts[-1] and 1 + widths[0] + sum(widths[j] for j in (*parts[-1], i)) > width:
+            parts.append([])
+        parts[-1].append(i)
+    tables = []
+    for number, part in enumerate(parts):
+        chosen = (0, *part)
+        table = empty_table("" if number else title, *(heads[i] for i in chosen))
+        for row in rows:
+            table.add_row(*(Text(row[i]) for i in chosen))
+        tables.append(table)
+    return Group(*tables)
 
 
 def _spark(curve: list[float], low: float, high: float) -> str:

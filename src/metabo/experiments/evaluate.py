@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Literal
 
 import numpy
 import torch
@@ -18,13 +19,15 @@ from metabo.experiments.setting import Setting
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.options import parse
-from metabo.policies import SEARCHES, SearchName, searcher
+from metabo.policies import CLASSICAL, SEARCHES, Policy, Refitted, SearchName, searcher
 from metabo.seeding import generator
 from metabo.shapes import Float
 from metabo.tasks import TaskFamily, Tasks
 from metabo.tasks import family as family_of
 from metabo.version import __version__, commit
 
+Hyperparameters = Literal["known", "fitted"]
+HYPERPARAMETERS: tuple[Hyperparameters, ...] = ("known", "fitted")
 STREAMS = ("test tasks", "validation tasks")
 Progress = Callable[[str, int, int], None]
 """Told after each step: the method, the steps done and the budget."""
@@ -66,6 +69,7 @@ class Evaluation:
     seed: int
     device: str
     search: str
+    hyperparameters: Hyperparameters
     stream: str
     task_file: str | None
     """Name of the file that gave the tasks; None where they were drawn from the stream."""
@@ -98,6 +102,7 @@ def evaluate(
     task_file: str | Path | None = None,
     artifact: str | Path | None = None,
     search: SearchName = "gradient",
+    hyperparameters: Hyperparameters = "known",
     device: str = "cpu",
     stream: str = "test tasks",
     on_progress: Progress | None = None,
@@ -116,6 +121,8 @@ def evaluate(
             The other methods have no use for it.
         search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
             `sobol`.
+        hyperparameters: Of the GP: `known`, those of the family or of each task; or `fitted`
+            during the run to standardized values, as for a user who knows none.
         device: `cpu` or `cuda`.
         stream: Of the random numbers that tasks are drawn from: to choose parameters, take
             `validation tasks`.
@@ -128,6 +135,8 @@ def evaluate(
     tasks = min(100, part.n_tasks or 100) if tasks is None else tasks
     budget = setting.budget if budget is None else budget
     _check(methods, tasks=tasks, budget=budget, search=search, device=device, stream=stream)
+    if hyperparameters not in HYPERPARAMETERS:
+        raise unknown("value of `hyperparameters`", hyperparameters, HYPERPARAMETERS)
     if artifact is not None and "metabo" not in [parse(m)[0] for m in methods]:
         raise OptionError(
             f"The artifact `{artifact}` is for the method `metabo`, which is not among the "
@@ -141,6 +150,8 @@ def evaluate(
         None if artifact is None else str(artifact),
     )
     policies = {m.strip(): method(m, built_for) for m in methods}
+    if hyperparameters == "fitted":
+        policies = {name: _refitted(name, policy) for name, policy in policies.items()}
     drawn = (
         part.sample(tasks, generator(seed, stream))
         if task_file is None
@@ -166,10 +177,24 @@ def evaluate(
         seed,
         device,
         search,
+        hyperparameters,
         stream,
         None if task_file is None else Path(task_file).name,
         results,
     )
+
+
+def _refitted(name: str, policy: Policy) -> Policy:
+    """The policy with a fitted GP, where it has one that knows of no other data."""
+    base = parse(name)[0]
+    if base == "random":
+        return policy
+    if base not in (*CLASSICAL, "metabo", "metabo-50"):
+        raise OptionError(
+            f"The method `{name}` compares values with those of source tasks, which a GP fitted "
+            "to standardized values does not see. Evaluate it with known hyperparameters."
+        )
+    return Refitted(policy)
 
 
 def read_tasks(setting: TaskFamily, path: Path) -> Tasks:

@@ -60,7 +60,8 @@ def explain_run(
     chosen = chosen_steps(steps, optimizer.n_told)
     again = _begun_again(optimizer, af)
     made = decisions(optimizer, again)
-    domain, found = in_space(search, space)
+    few = optimizer.configurations
+    domain, found = in_space(search, space, None if few is None else few.domain)
     places = usual_places(made) if at is None else [place(point, space.dim) for point in at]
     return Explanation(
         artifact=str(artifact),

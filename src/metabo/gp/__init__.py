@@ -2,21 +2,29 @@
 
 from metabo.gp.ensemble import Ensemble, observed_means
 from metabo.gp.fit import fit
+from metabo.gp.hyperprior import HyperPrior, LogNormal
 from metabo.gp.kernels import KERNELS, KernelName
 from metabo.gp.likelihood import Likelihood, log_likelihood
 from metabo.gp.posterior import GP, Pullback
 from metabo.gp.prior import JITTER, Prior
+from metabo.gp.standard import default_prior, fitted_prior, least_to_fit, standardized
 
 __all__ = [
     "GP",
     "JITTER",
     "KERNELS",
     "Ensemble",
+    "HyperPrior",
     "KernelName",
     "Likelihood",
+    "LogNormal",
     "Prior",
     "Pullback",
+    "default_prior",
     "fit",
+    "fitted_prior",
+    "least_to_fit",
     "log_likelihood",
     "observed_means",
+    "standardized",
 ]

@@ -1,7 +1,7 @@
-"""Type-2 maximum likelihood: GP hyperparameters from data, for many data sets at once.
+"""GP hyperparameters from data, by type-2 maximum likelihood or MAP, for many data sets at once.
 
-The log marginal likelihood is climbed in the logarithms of lengthscales, signal variance and noise
-variance, from several Sobol starts, by `metabo.ascent`.
+The log marginal likelihood, plus a log density where one is given, is climbed in the logarithms of
+lengthscales, signal variance and noise variance, from several Sobol starts, by `metabo.ascent`.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from torch import Tensor
 from metabo.ascent import ascend
 from metabo.domain import sobol
 from metabo.errors import DataError, ShapeError
+from metabo.gp.hyperprior import HyperPrior
 from metabo.gp.kernels import KernelName
 from metabo.gp.likelihood import Likelihood
 from metabo.gp.prior import JITTER, Prior, require_names
@@ -40,13 +41,14 @@ def fit(
     kernel: KernelName = "rbf",
     mean: Literal["zero", "observed"] = "zero",
     bounds: Bounds | None = None,
+    hyperprior: HyperPrior | None = None,
     jitter: float = JITTER,
     n_starts: int = 48,
     n_climbs: int = 6,
     iterations: int = 80,
     tolerance: float | None = None,
 ) -> Prior:
-    """The prior under which each data set is likeliest.
+    """The prior under which each data set is likeliest, times its own density where there is one.
 
     Args:
         x: Inputs, one set per data set.
@@ -54,6 +56,8 @@ def fit(
         kernel: Correlation function.
         mean: Prior mean, as in `Prior`.
         bounds: Limits of the search.
+        hyperprior: Densities of the hyperparameters; those of variances are of variances relative
+            to that of the data set's values. Without it all are equally likely.
         jitter: Added to the diagonal, as in `Prior`.
         n_starts: Hyperparameters tried first: Sobol points, the same for each data set.
         n_climbs: How many of the best of them are climbed from.
@@ -72,7 +76,11 @@ def fit(
     offset = torch.nn.functional.pad(spread.log()[:, None].expand(-1, 2), (dim, 0))[:, None]
 
     def score(theta: Tensor) -> tuple[Tensor, Tensor]:  # E S P -> E S, E S P
-        return likelihood(theta + offset)
+        value, slope = likelihood(theta + offset)
+        if hyperprior is None:
+            return value, slope
+        density, its_slope = hyperprior(theta)
+        return value + density, slope + its_slope
 
     limits = [bounds.lengthscale] * dim + [bounds.signal, bounds.noise]
     starting = [bounds.start_lengthscale] * dim + [bounds.start_signal, bounds.start_noise]

@@ -10,16 +10,13 @@ from torch import Tensor
 from metabo.errors import DataError, MetaBOError, OptionError, unknown
 from metabo.gp import Prior
 from metabo.journal import Journal, read
+from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.evaluation import Direction, Evaluation, model_values, require_value
 from metabo.optimizer.proposals import key, proposals, require_left
 from metabo.optimizer.proposer import AF, proposer
-from metabo.optimizer.record import (
-    arguments,
-    evaluation_record,
-    read_history,
-    require_same,
-)
+from metabo.optimizer.record import arguments, evaluation_record, read_history, require_same
 from metabo.optimizer.surrogate import Fitted, PriorName, surrogate
+from metabo.options import require_whole
 from metabo.policies import Policy, SearchName
 from metabo.schema import to_json
 from metabo.shapes import Float
@@ -53,6 +50,7 @@ class Optimizer:
         seed: int = 0,
         prior: Prior | PriorName | None = None,
         search: SearchName = "gradient",
+        candidates: CandidatesName | None = None,
         journal: str | Path | None = None,
     ) -> None:
         """Begin a run.
@@ -70,15 +68,18 @@ class Optimizer:
                 standardized values, the others values as told: a learned AF knows those of its
                 training.
             search: How an acquisition function is maximized: `gradient`, `grid` or `sobol`.
+            candidates: What may be proposed: the configurations of the `table` that an artifact
+                was trained on, or any point of the `space`. None for the table's where there are
+                any.
             journal: File that keeps what is told, durably. If it exists the run in it goes on;
                 its settings must be these.
         """
-        made = proposer(af, space, search)
+        made = proposer(af, space, search, candidates)
         if budget is None and made.artifact is None:
             raise OptionError("An `Optimizer` needs a `budget`, such as `budget=30`.")
         budget = made.artifact.budget if budget is None and made.artifact else budget
-        _require_whole("budget", budget, 1, MAX_BUDGET)
-        _require_whole("seed", seed, -(2**63), 2**63)
+        require_whole("budget", budget, 1, MAX_BUDGET)
+        require_whole("seed", seed, -(2**63), 2**63)
         known = None if made.artifact is None else made.artifact.card.get("direction")
         direction = cast(Direction, direction or known or "minimize")
         if direction not in get_args(Direction):
@@ -86,6 +87,8 @@ class Optimizer:
         assert budget is not None
         self.space: Space = made.space
         self.policy: Policy = made.policy
+        self.configurations = made.configurations
+        """What it proposes among; None for the whole space."""
         self.budget, self.seed, self.direction = int(budget), int(seed), direction
         self._surrogate = surrogate(prior, made.artifact, made.policy, made.space.dim)
         self._history: list[Evaluation] = []
@@ -101,6 +104,7 @@ class Optimizer:
             "seed": self.seed,
             "prior": self._surrogate.record,
             "search": search,
+            "candidates": "space" if made.configurations is None else "table",
             "metabo": __version__,
         }
         """What the run is, beside its history, as the journal keeps it."""
@@ -195,18 +199,15 @@ class Optimizer:
 
     def ask_batch(self, n: int, *, pending: Sequence[Pending] = ()) -> list[dict[str, Value]]:
         """The next `n` evaluations, each chosen as if those before it were under way."""
-        _require_whole("n", n, 1, MAX_BUDGET)
+        require_whole("n", n, 1, MAX_BUDGET)
         under_way = [self._under_way(one) for one in pending]
         require_left(self.budget, self.remaining, under_way=len(under_way), n=n)
         question = (self.n_told, [x.tolist() for x in under_way])
         if self._answer is None or self._answer[0] != question or len(self._answer[1]) < n:
-            self._answer = (
-                question,
-                proposals(
-                    self.policy, self.state, self.space, seed=self.seed, n=n, under_way=under_way
-                ),
-            )
-        answers = [self.space.decode(x) for x in self._answer[1][:n]]
+            run = self.policy, self.state, self.space, self.configurations
+            self._answer = question, proposals(*run, seed=self.seed, n=n, under_way=under_way)
+        named = self.space.decode if self.configurations is None else self.configurations.at
+        answers = [named(x) for x in self._answer[1][:n]]
         self._asked |= {key(p): x for p, x in zip(answers, self._answer[1], strict=False)}
         return answers
 
@@ -291,8 +292,3 @@ class Optimizer:
         for t in range(len(known), len(seen)):  # as in a rollout, to the bit
             state = state.observe(x[t : t + 1], y[t : t + 1])
         return state
-
-
-def _require_whole(name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise OptionError(f"`{name}` must be a whole number in {low}..{high}, but got {value!r}.")

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from metabo.discrete import first_points
 from metabo.errors import MetaBOError
+from metabo.optimizer.configurations import Configurations
 from metabo.policies import SAME, Policy
 from metabo.seeding import Noise
 from metabo.shapes import Float
@@ -19,13 +20,22 @@ _REDRAWS = 64
 
 
 def proposals(
-    policy: Policy, state: BOState, space: Space, *, seed: int, n: int, under_way: Sequence[Tensor]
+    policy: Policy,
+    state: BOState,
+    space: Space,
+    configurations: Configurations | None = None,
+    *,
+    seed: int,
+    n: int,
+    under_way: Sequence[Tensor],
 ) -> list[Float[Tensor, " D"]]:
     """The next `n` queries, each as if those before it had given what the model expects."""
     found: list[Tensor] = []
     for x in under_way:
         state = _believing(state, x)
     while len(found) < n:
+        if configurations is not None:
+            configurations.require_left(state.history)
         found.append(_proposed(policy, state, space, seed))
         state = _believing(state, found[-1]) if len(found) < n else state
     return found

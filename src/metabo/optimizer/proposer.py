@@ -6,6 +6,7 @@ from pathlib import Path
 
 from metabo.acquisition import AcquisitionFunction, NeuralAF
 from metabo.errors import OptionError, ShapeError, unknown
+from metabo.optimizer.configurations import CandidatesName, Configurations, configurations
 from metabo.options import parse
 from metabo.policies import CLASSICAL, Maximize, Policy, SearchName, classical, in_space
 from metabo.pretrained import TrainedAF, artifacts, load
@@ -24,10 +25,15 @@ class Proposer:
     identity: dict[str, object]
     """What a journal keeps of it: kind and name, and an artifact's hash."""
     artifact: TrainedAF | None
+    configurations: Configurations | None
+    """What the policy proposes among; None for the whole space."""
 
 
 def proposer(
-    af: AF, space: Space | Mapping[str, Parameter] | None, search: SearchName
+    af: AF,
+    space: Space | Mapping[str, Parameter] | None,
+    search: SearchName,
+    candidates: CandidatesName | None = None,
 ) -> Proposer:
     """What `af` proposes in a space; an artifact brings its own.
 
@@ -36,11 +42,13 @@ def proposer(
             acquisition function or policy itself.
         space: Parameters by name; None for the artifact's.
         search: How acquisition functions are maximized.
+        candidates: What may be proposed, as for `configurations`.
     """
     chosen = resolved(af)
     artifact = chosen if isinstance(chosen, TrainedAF) else None
     where = _space(space, artifact)
-    domain, finder = in_space(search, where)
+    few = configurations(candidates, artifact, where)
+    domain, finder = in_space(search, where, None if few is None else few.domain)
     if isinstance(chosen, NeuralAF):
         _require_dim(chosen, where)
     if isinstance(chosen, str):
@@ -49,7 +57,7 @@ def proposer(
         policy = chosen
     else:
         policy = Maximize(chosen, finder)
-    return Proposer(policy, where, _identity(chosen), artifact)
+    return Proposer(policy, where, _identity(chosen), artifact, few)
 
 
 def resolved(af: AF) -> str | AcquisitionFunction | Policy:

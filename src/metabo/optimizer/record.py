@@ -10,6 +10,7 @@ import torch
 from metabo.domain import require_inside
 from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.gp import Prior
+from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.evaluation import Direction, Evaluation, require_value
 from metabo.optimizer.proposer import AF
 from metabo.optimizer.surrogate import PriorName
@@ -28,8 +29,11 @@ class Arguments(TypedDict):
     seed: int
     prior: Prior | PriorName | None
     search: SearchName
+    candidates: CandidatesName
 
 
+_BEFORE: dict[str, object] = {"candidates": "space"}
+"""What the settings of a journal were before they were written down."""
 _NEAR = 1e-6
 """How far a stored point may lie from where its parameters are encoded: proposals lie within
 rounding, which a large offset or a log scale magnifies."""
@@ -78,7 +82,7 @@ def require_same(path: Path, stored: Mapping[str, object], given: Mapping[str, o
     for name, value in given.items():
         if name == "metabo":  # the version, which may change in the course of a run
             continue
-        difference = _difference(name, stored.get(name), value)
+        difference = _difference(name, stored.get(name, _BEFORE.get(name)), value)
         if difference is not None:
             raise OptionError(
                 f"The journal `{path}` was begun with other settings: {difference}. Give the "
@@ -116,7 +120,8 @@ def arguments(path: Path, header: Mapping[str, object], af: AF | None) -> Argume
             f"type `{identity.get('name')}`. Give it as `af`."
         )
     try:
-        plain = {name: header[name] for name in ("budget", "direction", "seed", "search")}
+        names = ("budget", "direction", "seed", "search", "candidates")
+        plain = {name: (_BEFORE | dict(header))[name] for name in names}
         read = {
             "space": from_json(header["space"]),
             "af": identity["name"] if af is None else af,

@@ -12,9 +12,10 @@ from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
 from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
-from metabo.policies.projected import SAME, Projected
+from metabo.policies.projected import Projected
+from metabo.policies.refitted import Refitted
 from metabo.policies.scatter import Scatter
-from metabo.policies.search import Enumerate, HierarchicalGrid, Searcher
+from metabo.policies.search import SAME, Enumerate, HierarchicalGrid, Searcher, queried
 from metabo.space import Space
 
 SearchName = Literal["gradient", "grid", "sobol"]
@@ -45,12 +46,21 @@ def searcher(name: SearchName, domain: Domain, *, repeats: bool = True) -> Searc
     return HierarchicalGrid.paper(domain.dim, "lattice" if name == "grid" else "sobol")
 
 
-def in_space(name: SearchName, space: Space) -> tuple[Domain, Searcher]:
+def in_space(
+    name: SearchName, space: Space, among: Finite | None = None
+) -> tuple[Domain, Searcher]:
     """The domain that a space is, and the searcher for it that proposes no point twice.
 
     Real parameters make it the cube, discrete ones a cube whose points are projected before they
     are scored, and few points are listed. (In a space with a `Float` an AF may ask for a repeat.)
+
+    Args:
+        name: `gradient`, `grid` or `sobol`.
+        space: The parameters.
+        among: The only points to propose, where not all of the space may be.
     """
+    if among is not None:
+        return among, searcher(name, among, repeats=False)
     if space.size is not None and space.size <= MAX_LISTED:
         domain = Finite(first_points(space, space.size))
         return domain, searcher(name, domain, repeats=False)
@@ -75,6 +85,7 @@ __all__ = [
     "Projected",
     "Proposal",
     "RandomSearch",
+    "Refitted",
     "Sample",
     "Scatter",
     "SearchName",
@@ -85,5 +96,6 @@ __all__ = [
     "from_midpoint",
     "greedy_portfolio",
     "in_space",
+    "queried",
     "searcher",
 ]

@@ -9,7 +9,7 @@ from metabo.acquisition import Schedule
 from metabo.domain import Domain, Finite
 from metabo.errors import DomainError
 from metabo.policies.base import Policy, Proposal
-from metabo.policies.search import queried
+from metabo.policies.search import for_all, queried
 from metabo.seeding import Noise
 from metabo.shapes import Bool, Float
 from metabo.state import BOState
@@ -84,6 +84,6 @@ def _unseen(
     """
     points = points.to(state.gp.x)
     draws = noise.uniform(len(points)).to(points)
-    seen = queried(points, state)
+    seen = queried(for_all(points, state), state.history)
     index = torch.where(seen, draws - 1, draws).argmax(-1)
     return points[index], ~seen.all(-1)

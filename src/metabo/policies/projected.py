@@ -13,13 +13,10 @@ from torch import Tensor
 from metabo.acquisition import AcquisitionFunction
 from metabo.discrete import is_continuous, neighbours
 from metabo.policies.candidates import Candidates, best, evaluate
-from metabo.policies.search import Searcher
+from metabo.policies.search import SAME, Searcher, queried
 from metabo.shapes import Float
 from metabo.space import Space
 from metabo.state import Belief, BeliefPullback, BOState
-
-SAME = 1e-12
-"""Points of a discrete space no further apart are one: a logarithm's last digit may differ."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +71,5 @@ class Projected:
 
 def _without_seen(candidates: Candidates) -> Candidates:
     """The candidates, with a score of -inf where the point was queried before."""
-    x, queries = candidates.belief.x, candidates.belief.history.x
-    is_seen = (torch.cdist(x, queries, p=torch.inf) <= SAME).any(-1)
+    is_seen = queried(candidates.belief.x, candidates.belief.history)
     return replace(candidates, score=candidates.score.masked_fill(is_seen, -torch.inf))

@@ -11,7 +11,10 @@ from metabo.domain import Finite, lattice, sobol
 from metabo.errors import OptionError
 from metabo.policies.candidates import Candidates, best, evaluate
 from metabo.shapes import Bool, Float
-from metabo.state import BOState
+from metabo.state import BOState, History
+
+SAME = 1e-12
+"""Points no further apart are one: a logarithm's last digit may differ."""
 
 
 @runtime_checkable
@@ -37,7 +40,7 @@ class Enumerate:
         found = evaluate(state, af, for_all(points, state))
         if self.repeats:
             return found
-        seen = queried(points, state)
+        seen = queried(found.belief.x, state.history)
         # When every point is used up, all of them count again.
         ruled_out = seen & ~seen.all(-1, keepdim=True)
         return replace(found, score=found.score.masked_fill(ruled_out, -torch.inf))
@@ -100,9 +103,9 @@ class HierarchicalGrid:
         return fine.take(best(fine.score, self.k)).then(coarse)
 
 
-def queried(points: Float[Tensor, "N D"], state: BOState) -> Bool[Tensor, "E N"]:
-    """Which of the points each episode has queried."""
-    return (state.history.x[:, :, None, :] == points).all(-1).any(1)
+def queried(x: Float[Tensor, "E N D"], history: History) -> Bool[Tensor, "E N"]:
+    """Which of its points each episode has queried."""
+    return (torch.cdist(x, history.x, p=torch.inf) <= SAME).any(-1)
 
 
 def for_all(points: Float[Tensor, "N D"], state: BOState) -> Float[Tensor, "E N D"]:

@@ -12,6 +12,7 @@ from metabo.tasks.furuta import furuta_family, furuta_real_family, furuta_refere
 from metabo.tasks.furuta.fusion import Fused
 from metabo.tasks.gp_samples import gp_sample_family
 from metabo.tasks.rhino import rhino_1_family, rhino_2_family
+from metabo.tasks.standard import SHIFT, STANDARD, standard_prior
 from metabo.tasks.synthetic import (
     BRANIN,
     GOLDSTEIN_PRICE,
@@ -31,6 +32,21 @@ def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamil
         sources: int | None = None,
         noise: float = 0.0,
     ) -> ParametricFamily:
+        family = translated_family(surface, prior, translation=translation, scale=scale)
+        return family.restricted(sources).observed_with(noise)
+
+    return builder
+
+
+def _standard(surface: Surface) -> Callable[..., ParametricFamily]:
+    def builder(
+        *,
+        translation: Range = SHIFT,
+        scale: Range = (1.0, 1.0),
+        sources: int | None = None,
+        noise: float = 0.0,
+    ) -> ParametricFamily:
+        prior = standard_prior(surface)
         family = translated_family(surface, prior, translation=translation, scale=scale)
         return family.restricted(sources).observed_with(noise)
 
@@ -92,6 +108,7 @@ FAMILIES: dict[str, Callable[..., TaskFamily]] = {
     "rhino-2": _rhino_2,
     "gp-rbf": _gp_samples("rbf"),
     "gp-matern52": _gp_samples("matern52"),
+    **{name: _standard(surface) for name, surface in STANDARD.items()},
     "furuta-reference": _furuta(furuta_reference_family),
     "furuta": _furuta(furuta_family),
     "furuta-real": furuta_real_family,

@@ -6,7 +6,7 @@ from metabo.acquisition import NeuralAF
 from metabo.domain import Domain, Finite
 from metabo.loop import rollout
 from metabo.metrics import quantiles
-from metabo.policies import Maximize, Policy, classical, searcher
+from metabo.policies import MAX_LISTED, Maximize, Policy, classical, searcher
 from metabo.schema import to_json
 from metabo.tasks import TaskFamily, space_of
 from metabo.tasks.tabular import TabularFamily
@@ -63,7 +63,13 @@ def _median(policy: Policy, setting: TaskFamily, config: TrainConfig, budget: in
 
 
 def _table(family: TabularFamily) -> dict[str, object]:
-    return {"data": family.fingerprint(), "direction": family.table.direction}
+    rows = family.table.configurations
+    return {
+        "data": family.fingerprint(),
+        "direction": family.table.direction,
+        # More would swell the file; an AF of so large a table searches the whole space.
+        **({"configurations": [list(row) for row in rows]} if len(rows) <= MAX_LISTED else {}),
+    }
 
 
 def _domain(domain: Domain) -> dict[str, object]:

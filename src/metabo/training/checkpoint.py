@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 from metabo.errors import DataError
 from metabo.store import save_bytes, write_all
+from metabo.tasks import TaskFamily
+from metabo.tasks.tabular import TabularFamily
 from metabo.training.config import TrainConfig
 
 
@@ -30,6 +32,7 @@ class Progress:
 def save_checkpoint(
     path: Path,
     config: TrainConfig,
+    family: TaskFamily,
     progress: Progress,
     networks: nn.ModuleDict,
     optimizer: torch.optim.Optimizer,
@@ -40,13 +43,21 @@ def save_checkpoint(
     tensors |= {f"best.{name}": value for name, value in best.items()}
     for number, state in optimizer.state_dict()["state"].items():
         tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
-    metadata = {"config": json.dumps(config.record()), "progress": json.dumps(vars(progress))}
+    metadata = {
+        "config": json.dumps(config.record()),
+        "data": json.dumps(_data(family)),
+        "progress": json.dumps(vars(progress)),
+    }
     owned = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     write_all(path.parent, {path.name: save_bytes(to_bytes(owned, metadata))})
 
 
 def load_checkpoint(
-    path: Path, config: TrainConfig, networks: nn.ModuleDict, optimizer: torch.optim.Optimizer
+    path: Path,
+    config: TrainConfig,
+    family: TaskFamily,
+    networks: nn.ModuleDict,
+    optimizer: torch.optim.Optimizer,
 ) -> tuple[Progress, dict[str, Tensor]]:
     """Restore networks and optimizer in place; give the progress and the best weights so far."""
     try:
@@ -67,6 +78,14 @@ def load_checkpoint(
             f"`{path.parent}` holds a run with another configuration: {difference}. "
             "Use the same options, the preset included, or another `--out`."
         )
+    # A checkpoint of an earlier version does not say; there is nothing to compare then.
+    before, now = json.loads(metadata.get("data", "{}")), _data(family)
+    if before and before != now:
+        raise DataError(
+            f"`{path.parent}` holds a run on other data: the fingerprint of `{config.family}` was "
+            f"{_digests(before)}, now it is {_digests(now)}. Restore the files, or use another "
+            "`--out`."
+        )
     networks.load_state_dict(_strip(tensors, "networks."))
     state = optimizer.state_dict()
     moments: dict[int, dict[str, Tensor]] = {}
@@ -75,6 +94,20 @@ def load_checkpoint(
         moments.setdefault(int(number), {})[field] = value
     optimizer.load_state_dict({**state, "state": moments})
     return Progress(**json.loads(metadata["progress"])), _strip(tensors, "best.")
+
+
+def _data(family: TaskFamily) -> dict[str, dict[str, object]]:
+    """The fingerprints of what is learned from and validated on, where that is measured data."""
+    if not isinstance(family, TabularFamily):
+        return {}
+    return {
+        "sources": family.fingerprint(),
+        "validation": family.fingerprint(family.validation_names),
+    }
+
+
+def _digests(data: dict[str, dict[str, object]]) -> str:
+    return "/".join(str(one["sha256"])[:12] for one in data.values())
 
 
 def _strip(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -234,7 +234,8 @@ _DEFAULT = {
     "hidden": (128, 128, 128),
     "normalize": True,
     "init": "orthogonal",
-    "candidates": ("fine", "coarse", "fine", "medium"),
+    "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
+    "critic": "regret",
     "episodes": 100,
     "iterations": 1000,
     "minibatches": 10,
@@ -260,7 +261,6 @@ PRESETS: dict[str, dict[str, object]] = {
         "reward": "linear",
         "entropy_coefficient": 0.0,
         "feature_scale": 5.0,
-        "critic": "regret",
         "group": 4,
     },
     # Tasks of which nothing is known but their smoothness, in any number of dimensions; most of an
@@ -270,8 +270,9 @@ PRESETS: dict[str, dict[str, object]] = {
         "features": GENERAL_FEATURES,
         "residual": "relative_log_ei",
         "residual_weight": 4.0,
-        "critic": "regret",
         "group": 4,
+        "episodes": 200,
+        "entropy_coefficient": 0.001,
         "least_budget": 20,
         "budget_step": 20,
         "reward_floor": 1e-5,
@@ -279,7 +280,14 @@ PRESETS: dict[str, dict[str, object]] = {
         "validation_tasks": 128,
     },
     "fast": _DEFAULT
-    | {"hidden": (64, 64), "episodes": 40, "iterations": 400, "minibatches": 6, "n_global": 200},
+    | {
+        "candidates": ("fine", "coarse"),
+        "hidden": (64, 64),
+        "episodes": 40,
+        "iterations": 400,
+        "minibatches": 6,
+        "n_global": 200,
+    },
 }
 
 

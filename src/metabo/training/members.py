@@ -11,6 +11,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from metabo.acquisition import merged
+from metabo.errors import DataError
 from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
 from metabo.training.card import training_card
@@ -33,6 +34,7 @@ def train_members(
 ) -> Path:
     """Train one member after the other, each in a folder of its own; give the path of the mean."""
     started, n = time.perf_counter(), config.members
+    _begin(config, out / "config.json", resume=resume)
     paths, progress, logs = [], [], []
     for number in range(n):
         folder = out / f"member-{number}"
@@ -40,7 +42,7 @@ def train_members(
         trainer = Trainer(
             replace(config, members=1, seed=config.seed * n + number),
             folder,
-            resume=resume and (is_begun or number == 0),
+            resume=is_begun,
             record=record,
         )
         left = None
@@ -49,16 +51,25 @@ def train_members(
         paths.append(trainer.run(seconds=left, on_event=_told(on_event, number, n)))
         progress.append(trainer.progress)
         logs.append((folder / "log.jsonl").read_text().splitlines())
-    write_all(
-        out,
-        {
-            "config.json": save_json(config.record()),
-            "log.jsonl": save_bytes("".join(_means(logs)).encode()),
-        },
-    )
+    write_all(out, {"log.jsonl": save_bytes("".join(_means(logs)).encode())})
     af, path = merged([load(str(path)) for path in paths]), out / "af.safetensors"
     save(af, training_card(af, trainer.family, config, _together(progress)), path)
     return path
+
+
+def _begin(config: TrainConfig, path: Path, *, resume: bool) -> None:
+    """Write down what the folder holds, or make sure that it holds this."""
+    if resume and path.exists():
+        difference = config.first_difference(json.loads(path.read_text()))
+        if difference is not None:
+            raise DataError(f"`{path.parent}` holds another run: {difference}.")
+    elif resume:
+        raise DataError(f"There is no training run in `{path.parent}` to resume.")
+    elif path.exists():
+        raise DataError(
+            f"`{path.parent}` holds a training run. Give `--resume`, or another `--out`."
+        )
+    write_all(path.parent, {path.name: save_json(config.record())})
 
 
 def _told(on_event: OnEvent | None, number: int, n: int) -> OnEvent | None:

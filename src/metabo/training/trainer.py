@@ -70,7 +70,7 @@ class Trainer:
         checkpoint = out / "checkpoint.safetensors"
         if resume and checkpoint.exists():
             self.progress, self.best = load_checkpoint(
-                checkpoint, config, self.networks, self.optimizer
+                checkpoint, config, self.family, self.networks, self.optimizer
             )
         elif checkpoint.exists():
             raise DataError(f"`{out}` holds a training run. Give `--resume`, or another `--out`.")
@@ -249,6 +249,7 @@ class Trainer:
         save_checkpoint(
             self.out / "checkpoint.safetensors",
             self.config,
+            self.family,
             self.progress,
             self.networks,
             self.optimizer,

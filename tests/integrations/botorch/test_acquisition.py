@@ -78,6 +78,12 @@ def test_batches_of_any_rank_are_scored_point_by_point(rng):
     torch.testing.assert_close(score(x).flatten(), flat, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("best_f", [float("nan"), float("inf"), torch.tensor([0.1, 0.2])])
+def test_a_best_value_that_is_none_is_refused(best_f):
+    with pytest.raises(OptionError, match=r"`best_f` must be one finite number, but got .* Leave"):
+        NeuralAcquisition(model_of(branin_run(5)), "branin", 30, best_f=best_f)
+
+
 def test_more_than_one_point_at_once_is_refused(rng):
     score = NeuralAcquisition(model_of(branin_run(5)), "branin", 30)
     with pytest.raises(AssertionError, match=r"Expected X to be `batch_shape x q=1 x d`"):

@@ -199,13 +199,15 @@ def test_another_space_than_the_artifacts_is_an_error_that_names_the_difference(
         study.optimize(objective, n_trials=1)
 
 
-def test_arguments_that_do_not_fit_are_refused_at_once():
+def test_arguments_that_do_not_fit_are_refused_at_once(unchecked):
     with pytest.raises(OptionError, match=r"parameter `x1` is missing"):
         MetaBOSampler("branin", search_space={"a": UNIT, "b": UNIT})
     with pytest.raises(OptionError, match=r"Did you mean `branin`"):
         MetaBOSampler("barnin")
     with pytest.raises(OptionError, match=r"`budget` must be a whole number"):
         MetaBOSampler(budget=0)
+    with pytest.raises(OptionError, match=r"`budget` must be a whole number in .*but got 'a'"):
+        MetaBOSampler(budget="a")
 
 
 def test_conditional_parameters_are_sampled_by_themselves_and_logged_once(caplog):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -104,6 +106,37 @@ def test_gaps_are_filled_from_the_same_data_set():
     changed.measured[changed.datasets.index(names[-1])] *= 2
     others = table_family("t", changed).sources(5)
     assert torch.equal(others.values, tasks.values[:5])
+
+
+def test_no_guess_beats_the_best_result_of_a_data_set_to_be_tried_on():
+    names = ["set-0", "set-1"]
+    table = make(gaps=list(enumerate(make().of(names).argmax(-1).tolist())))
+    measured = table.of(names)
+    largest = measured.nan_to_num(nan=-9).amax(-1)
+    learned = table_family("t", replace(table, test=("set-7",)))
+    row = learned.source_names.index("set-0")
+    assert float(learned.sources(7).optimum[row]) > float(largest[0])  # a guess is the best there
+    family = table_family("t", table)
+    for tasks in (
+        family.read([{"dataset": name} for name in names]),
+        family.test().sample(2, generator(0, "test tasks")),
+        replace(family, test_names=(), validation_names=tuple(names))
+        .validation()
+        .sample(2, generator(0, "validation tasks")),
+    ):
+        assert sorted(tasks.optimum.tolist()) == sorted(largest.tolist())
+    tasks = family.read([{"dataset": name} for name in names])
+    assert torch.equal(tasks.values[measured.isfinite()], measured[measured.isfinite()])
+
+
+def test_validation_does_not_part_data_sets_of_one_origin():
+    pairs = (("set-2", "set-3"), ("set-4", "set-5"), ("set-6", "set-7"))
+    table = replace(make(), together=pairs)
+    for seed in range(8):
+        family = table_family("t", table, Split(validate=2, seed=seed))
+        assert family.validation_names in pairs
+    with pytest.raises(OptionError, match=r"No 3 data sets can be kept.* Keep 2"):
+        table_family("t", table, Split(validate=3))
 
 
 def test_task_files_name_data_sets():

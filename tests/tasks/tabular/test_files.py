@@ -59,14 +59,30 @@ def test_the_folder_can_say_what_its_columns_are(tmp_path):
         "budget": 7,
         "test": ["b"],
         "ignore": ["loss"],
-        "parameters": {"lr": {"log": False}, "depth": {"type": "float"}},
+        "parameters": {"lr": {"log": False}, "depth": {"type": "float", "low": 1, "high": 5}},
     }
     write(folder, json.dumps(settings), "table.json")
     table = read_table(folder)
-    assert table.space.parameters == {"lr": Float(0.001, 0.1), "depth": Float(2, 5)}
+    assert table.space.parameters == {"lr": Float(0.001, 0.1), "depth": Float(1, 5)}
     assert table.budget == 7
     assert table.sources == ("a",)
     assert float(table.of(["a"]).nan_to_num(nan=-9).amax()) == -0.5
+
+
+def test_what_is_kept_for_testing_has_no_say_in_ranges_and_scales(tmp_path):
+    inside = "a,1,x,1\na,50,y,2\nb,2,x,1\nb,50,y,2\n"
+    folder = write(tmp_path / "t", "dataset,n,kind,value\n" + inside + "c,3,x,1\nc,4,y,2\n")
+    write(folder, json.dumps({"test": ["c"]}), "table.json")
+    known = {"n": Int(1, 50), "kind": Choice(("x", "y"))}
+    assert read_table(folder).space.parameters == known
+    for row, parameter in (("c,500,x,1", "n"), ("c,2.5,x,1", "n"), ("c,3,z,1", "kind")):
+        write(folder, "dataset,n,kind,value\n" + inside + f"c,4,y,2\n{row}\n")
+        with pytest.raises(DataError, match=rf"line 7, has `.*` as parameter `{parameter}`, but"):
+            read_table(folder)
+    write(folder, "dataset,n,kind,value\n" + inside + "c,4,y,2\nc,500,x,1\n")
+    wide = {"test": ["c"], "parameters": {"n": {"high": 500}}}
+    write(folder, json.dumps(wide), "table.json")
+    assert read_table(folder).space.parameters["n"] == Int(1, 500, log=True)
 
 
 def test_parquet_is_read_as_csv_is(tmp_path):
@@ -126,6 +142,9 @@ def test_parquet_is_read_as_csv_is(tmp_path):
             r"Parameter `depth` of the table in .*`low` must be positive",
         ),
         (ROWS, {"parameters": {"lr": {"lgo": True}}}, r"Parameter `lr` in .* has \['lgo'\]"),
+        (ROWS, {"parameters": {"lr": {"low": "a"}}}, r"`low` of parameter `lr` .* be a number"),
+        (ROWS, {"parameters": {"depth": {"low": 1.5}}}, r"of parameter `depth`.* must be whole"),
+        (ROWS, {"parameters": {"lr": {"low": 0.05}}}, r"line 2, has `0.001` as parameter `lr`"),
         (ROWS, {"parameters": {"lr": {"log": "no"}}}, r"`log` of parameter `lr`.* true or false"),
         (ROWS, {"parameters": ["lr"]}, r"`parameters` in .* must be like"),
         (ROWS, {"parameters": {"lr": "float"}}, r"`parameters` in .* must be like"),

@@ -43,6 +43,13 @@ def test_absent_indices_are_zeros(tmp_path):
     assert table.budget == 20
 
 
+def test_files_for_testing_have_no_say_in_ranges(tmp_path):
+    outside = svm_lines(0.25) + "0.5 0:1.0 3:1.5 4:0.5\n"
+    folder = folder_of(tmp_path / "svm", one=svm_lines(), wine=outside)
+    with pytest.raises(DataError, match=r"wine` is kept for testing and has 1.5 as parameter `C`"):
+        read_table(folder)
+
+
 def test_test_data_sets_alone_are_learned_from(tmp_path):
     table = read_table(folder_of(tmp_path / "svm", wine=svm_lines(), letter=svm_lines(0.1)))
     assert table.test == ()

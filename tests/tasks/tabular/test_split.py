@@ -2,6 +2,7 @@ import pytest
 
 from metabo.errors import OptionError
 from metabo.tasks.tabular import k_fold
+from metabo.tasks.tabular.split import kept_apart
 
 NAMES = [f"set-{i}" for i in range(35)]
 
@@ -33,3 +34,22 @@ def test_what_belongs_together_is_not_parted():
         for group in groups[:2]:
             assert any(set(group) <= set(part) for part in parts)
         assert max(map(len, parts)) - min(map(len, parts)) <= 2
+
+
+def test_groups_that_share_a_name_are_one():
+    parts = k_fold(NAMES, 7, together=[NAMES[:2], NAMES[1:3]])
+    assert sorted(n for p in parts for n in p) == sorted(NAMES)
+    assert any(set(NAMES[:3]) <= set(part) for part in parts)
+
+
+def test_what_is_kept_apart_comes_first_and_whole():
+    assert kept_apart(NAMES, 4) == tuple(NAMES[:4])
+    assert kept_apart(NAMES, 4, together=[["set-3", "set-9"]]) == (
+        "set-0",
+        "set-1",
+        "set-2",
+        "set-4",
+    )
+    assert kept_apart(NAMES, 5, together=[["set-3", "set-9"]])[-1] == "set-9"
+    with pytest.raises(OptionError, match=r"No 1 data sets can be kept.* Keep 0, or another"):
+        kept_apart(NAMES[:2], 1, together=[NAMES[:2]])

@@ -16,8 +16,10 @@ from metabo.gp import Prior
 from metabo.integrations.ax.problem import Problem
 from metabo.optimizer import Evaluation, Optimizer
 from metabo.optimizer.ask_tell import MAX_BUDGET
+from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.proposer import AF, resolved
 from metabo.optimizer.surrogate import PriorName
+from metabo.options import require_whole
 from metabo.policies import SearchName
 from metabo.pretrained import TrainedAF
 
@@ -31,6 +33,7 @@ def generation_strategy(
     seed: int = 0,
     prior: Prior | PriorName | None = None,
     search: SearchName = "gradient",
+    candidates: CandidatesName | None = None,
 ) -> GenerationStrategy:
     """A strategy for `Client.set_generation_strategy`: a `MetaBONode` and nothing else.
 
@@ -41,8 +44,11 @@ def generation_strategy(
         seed: Of the random numbers, as in `Optimizer`.
         prior: Of the GP, as in `Optimizer`.
         search: How an acquisition function is maximized, as in `Optimizer`.
+        candidates: What may be proposed, as in `Optimizer`.
     """
-    node = MetaBONode(artifact, budget=budget, seed=seed, prior=prior, search=search)
+    node = MetaBONode(
+        artifact, budget=budget, seed=seed, prior=prior, search=search, candidates=candidates
+    )
     return GenerationStrategy(name="MetaBO", nodes=[node])
 
 
@@ -62,6 +68,7 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
         seed: int = 0,
         prior: Prior | PriorName | None = None,
         search: SearchName = "gradient",
+        candidates: CandidatesName | None = None,
         name: str = "MetaBO",
     ) -> None:
         """Choose what generates.
@@ -72,6 +79,7 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
             seed: Of the random numbers.
             prior: Of the GP.
             search: How an acquisition function is maximized.
+            candidates: What may be proposed.
             name: Of the node.
         """
         # An optimizer repeats no discrete point anyway, and answers the same if asked again.
@@ -79,7 +87,9 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
         self._af = resolved("logei" if artifact is None else artifact)
         if budget is None:
             budget = self._af.budget if isinstance(self._af, TrainedAF) else MAX_BUDGET
+        require_whole("budget", budget, 1, MAX_BUDGET)
         self._budget, self._seed, self._prior, self._search = budget, seed, prior, search
+        self._candidates = candidates
         self._is_warned = False
         self._problem: Problem | None = None
         self._told: list[Evaluation] = []
@@ -109,6 +119,7 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
             seed=self._seed,
             prior=self._prior,
             search=self._search,
+            candidates=self._candidates,
         )
         optimizer.take_up(self._told)
         return {**self._problem.fixed, **optimizer.ask(pending=pending)}

@@ -98,7 +98,7 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
             # As in a run: before any observation the incumbent is the prior mean 0.
             best_f = y.max() if len(y) else y.new_zeros(())
         else:
-            best_f = self._sign * torch.as_tensor(best_f).to(y).reshape(())
+            best_f = self._sign * _single_value(best_f).to(y)
         self.register_buffer("bounds", bounds)
         self.register_buffer("observed_x", self._to_cube(X_observed)[None])
         self.register_buffer("observed_y", y[None])
@@ -196,6 +196,16 @@ def _training_data(model: Model) -> tuple[Tensor, Tensor]:
 def _single_outcome(Y: Tensor, X: Tensor, transform: PosteriorTransform | None) -> Tensor:
     """The values that the run is about, `t`."""
     return (Y if transform is None else transform.evaluate(Y, X)).reshape(len(X))
+
+
+def _single_value(best_f: float | Tensor) -> Float[Tensor, ""]:
+    value = torch.as_tensor(best_f)
+    if value.numel() != 1 or not bool(value.isfinite().all()):
+        raise OptionError(
+            f"`best_f` must be one finite number, but got {value.tolist()}. Leave it out to take "
+            "the best observation."
+        )
+    return value.reshape(())
 
 
 def _own_budget(af: AcquisitionFunction) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
+import torch
 from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.logging import get_logger
 from optuna.samplers import BaseSampler, RandomSampler
@@ -18,13 +19,16 @@ from metabo.integrations.optuna.distributions import Codec, SearchSpace, distrib
 from metabo.integrations.optuna.trials import POINT, Past, past_of
 from metabo.optimizer import Optimizer
 from metabo.optimizer.ask_tell import MAX_BUDGET
+from metabo.optimizer.configurations import CandidatesName, configurations
 from metabo.optimizer.proposals import key
 from metabo.optimizer.proposer import AF, resolved
 from metabo.optimizer.surrogate import PriorName
+from metabo.options import require_whole
 from metabo.policies import SearchName
 from metabo.pretrained import TrainedAF
 from metabo.schema import first_difference
 from metabo.space import Space
+from metabo.state import History
 
 _LOGGER = get_logger(f"optuna.{__name__}")
 
@@ -46,6 +50,7 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         search_space: Mapping[str, BaseDistribution] | None = None,
         prior: Prior | PriorName | None = None,
         search: SearchName = "gradient",
+        candidates: CandidatesName | None = None,
         warn_independent_sampling: bool = True,
     ) -> None:
         """Choose what proposes.
@@ -59,22 +64,25 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
                 for a space, else for those that all finished trials have in common.
             prior: Of the GP, as in `Optimizer`.
             search: How an acquisition function is maximized, as in `Optimizer`.
+            candidates: What may be proposed, as in `Optimizer`: the configurations of the `table`
+                that an artifact was trained on, or any point of the `space`.
             warn_independent_sampling: Whether to log why a parameter is sampled by itself.
         """
         self._af = resolved("logei" if artifact is None else artifact)
         self._seed = secrets.randbits(32) if seed is None else seed
-        self._prior, self._search = prior, search
+        self._prior, self._search, self._candidates = prior, search, candidates
         self._warns = warn_independent_sampling
         self._logged: set[str] = set()
         own = self._af if isinstance(self._af, TrainedAF) else None
         if budget is None:
             budget = MAX_BUDGET if own is None else own.budget
+        require_whole("budget", budget, 1, MAX_BUDGET)
         self._budget = budget
         is_for_any = own is None or own.architecture.is_for_any_dimension
         self._trained_for = None if is_for_any else own
         self._known = None if search_space is None else dict(search_space)
-        if self._known is None and self._trained_for is not None:
-            self._known = distributions_of(self._trained_for.space)
+        if self._known is None and own is not None and (not is_for_any or candidates == "table"):
+            self._known = distributions_of(own.space)
         # What does not fit is refused here rather than in the first trial.
         example = {"x": FloatDistribution(0.0, 1.0)} if self._known is None else self._known
         self._optimizer(SearchSpace.of(example), StudyDirection.MINIMIZE, 0)
@@ -103,11 +111,12 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
             return {}
         space = SearchSpace.of(search_space)
         past = past_of(trial, study.get_trials(deepcopy=False), space)
-        n_left = _n_left(space, past)
+        n_left = self._n_left(space, past)
         if n_left < 1:
             self._log_once(
                 "all points",
-                "All points of the search space are evaluated or under way: trials repeat some.",
+                "All points that may be proposed are evaluated or under way: trials are drawn at "
+                "random.",
             )
             return self._at_random(study, trial, search_space)
         n_ahead = min(past.n_ahead, n_left - 1)
@@ -166,7 +175,19 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
             seed=self._seed,
             prior=self._prior,
             search=self._search,
+            candidates=self._candidates,
         )
+
+    def _n_left(self, space: SearchSpace, past: Past) -> int:
+        """Points neither evaluated nor under way; many where a `Float` makes them countless."""
+        known = (*past.told, *past.pending)
+        own = self._af if isinstance(self._af, TrainedAF) else None
+        few = configurations(self._candidates, own, space.space)
+        if few is not None:
+            x = torch.cat([few.domain.points[:0], *(one.point for one in known)])
+            return few.n_left(History(x[None], x[None, :, 0]))
+        size = space.space.size
+        return MAX_BUDGET if size is None else size - len({key(one.params) for one in known})
 
     def _require_trained_for(
         self, distributions: Mapping[str, BaseDistribution], *, is_complete: bool = False
@@ -210,14 +231,6 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         if about not in self._logged:
             self._logged.add(about)
             _LOGGER.warning(message)
-
-
-def _n_left(space: SearchSpace, past: Past) -> int:
-    """Points neither evaluated nor under way; many where a `Float` makes them countless."""
-    size = space.space.size
-    if size is None:
-        return MAX_BUDGET
-    return size - len({key(one.params) for one in (*past.told, *past.pending)})
 
 
 def _is_any_finished(study: Study) -> bool:

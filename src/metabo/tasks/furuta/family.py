@@ -139,7 +139,7 @@ PHYSICAL_PRIOR = Prior.of(
 
 
 def furuta_reference_family(
-    scale: Range = (0.75, 1.25), *, fused: Fused = "never"
+    scale: Range = (0.75, 1.25), *, fused: Fused = "cuda"
 ) -> ParametricFamily:
     """The published simulation, by default with the published range of parameters.
 
@@ -150,7 +150,7 @@ def furuta_reference_family(
     return _family("furuta-reference", Published(fused), PUBLISHED_BOX, PUBLISHED_PRIOR, scale)
 
 
-def furuta_family(scale: Range = (0.75, 1.25), *, fused: Fused = "never") -> ParametricFamily:
+def furuta_family(scale: Range = (0.75, 1.25), *, fused: Fused = "cuda") -> ParametricFamily:
     """The physically right simulation; arguments as above."""
     return _family("furuta", Physical(fused), PHYSICAL_BOX, PHYSICAL_PRIOR, scale)
 

@@ -50,7 +50,7 @@ CRASH_COST = 1e3
 class Physical:
     """Five seconds under V = -K x, the motor's voltage."""
 
-    fused: Fused = "never"
+    fused: Fused = "cuda"
 
     def body(
         self, mass_arm: Tensor, mass_pendulum: Tensor, length_arm: Tensor, length_pendulum: Tensor

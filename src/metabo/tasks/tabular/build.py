@@ -9,7 +9,7 @@ from metabo.errors import OptionError
 from metabo.tasks.tabular.family import Hyperparameters, TabularFamily
 from metabo.tasks.tabular.files import read_folder
 from metabo.tasks.tabular.sparse import Grid, is_sparse, read_sparse
-from metabo.tasks.tabular.split import k_fold, shuffled
+from metabo.tasks.tabular.split import k_fold, kept_apart, shuffled
 from metabo.tasks.tabular.table import Table
 
 SHIPPED = Path(__file__).parent.parent / "tables"
@@ -82,7 +82,8 @@ class Split:
     folds: int = 7
     """How many parts the sources are dealt to where a fold is held out."""
     validate: int = 0
-    """So many of the sources are kept for validation, to tell when to stop."""
+    """So many of the sources are kept for validation, to tell when to stop; none of them is of one
+    origin with a data set that is learned from."""
     sources: int | None = None
     """Learn from so many of the sources only."""
     seed: int = 0
@@ -133,6 +134,7 @@ def table_family(
             "`validate` must leave a data set to learn from: it must lie in "
             f"0..{len(learned) - 1}, but got {split.validate}."
         )
+    validated = kept_apart(learned, split.validate, together=table.together)
     budget, n_points = table.budget if budget is None else budget, len(table.configurations)
     if budget < 1 or (budget > n_points and not noise):
         raise OptionError(
@@ -146,8 +148,8 @@ def table_family(
     return TabularFamily(
         name,
         table,
-        tuple(learned[split.validate :]),
-        tuple(sorted(learned[: split.validate])),
+        tuple(name for name in learned if name not in validated),
+        validated,
         tested,
         budget,
         hyperparameters,

@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import Literal
 
 import torch
+from torch import Tensor
 
 from metabo.domain import Finite
 from metabo.errors import DataError, OptionError
 from metabo.gp import Prior, fit
+from metabo.shapes import Float
 from metabo.space import Space
-from metabo.tasks.tabular.gaps import filled
+from metabo.tasks.tabular.gaps import capped, filled
 from metabo.tasks.tabular.prior import shared_prior
 from metabo.tasks.tabular.table import Table
 from metabo.tasks.tabular.tasks import TabularTasks, varied
@@ -25,6 +27,8 @@ class TabularFamily:
     """Data sets to learn from, and others kept for validation and for testing.
 
     `sample` draws from the sources; `validation` and `test` are families of what is kept apart.
+    Gaps are filled; in tasks to be tried on, by no more than the data set's largest result, which
+    therefore is the optimum.
     """
 
     name: str
@@ -75,7 +79,7 @@ class TabularFamily:
             return varied(self._sources, draws, blend=self.blend, bend=self.bend)
         order = torch.randperm(len(self.test_names), generator=generator)
         repeats = -(-n // len(self.test_names))
-        return self._tasks(self.test_names).take(order.repeat(repeats)[:n])
+        return self._tried(self.test_names).take(order.repeat(repeats)[:n])
 
     @property
     def max_sources(self) -> int:
@@ -100,7 +104,7 @@ class TabularFamily:
             names.append(str(record["dataset"]))
         if not names:
             raise DataError("There must be at least one task, but the list is empty.")
-        return self._tasks(tuple(names))
+        return self._tried(tuple(names))
 
     def validation(self) -> "TabularFamily | None":
         """The family of the data sets kept for validation; None if there are none."""
@@ -115,23 +119,27 @@ class TabularFamily:
             )
         return self._apart(self.test_names)
 
-    def fingerprint(self) -> dict[str, object]:
-        """What an artifact says of the data it was trained on."""
+    def fingerprint(self, names: tuple[str, ...] | None = None) -> dict[str, object]:
+        """What tells data sets of the table from others; those learned from if None are named."""
+        names = self.source_names if names is None else names
         digest = hashlib.sha256()
-        for part in (self.domain.points, self.table.of(self.source_names)):
+        for part in (self.domain.points, self.table.of(names)):
             digest.update(part.numpy().tobytes())
-        return {"datasets": list(self.source_names), "sha256": digest.hexdigest()}
+        return {"datasets": list(names), "sha256": digest.hexdigest()}
 
     @cached_property
     def _sources(self) -> TabularTasks:
-        return self._tasks(self.source_names)
+        return self._tasks(filled(self.domain.points, self.table.of(self.source_names)))
 
     def _apart(self, names: tuple[str, ...]) -> "TabularFamily":
         return replace(self, validation_names=(), test_names=names, in_order=True)
 
-    def _tasks(self, names: tuple[str, ...]) -> TabularTasks:
+    def _tried(self, names: tuple[str, ...]) -> TabularTasks:
+        measured = self.table.of(names)
+        return self._tasks(capped(filled(self.domain.points, measured), measured))
+
+    def _tasks(self, values: Float[Tensor, "M N"]) -> TabularTasks:
         points = self.domain.points
-        values = filled(points, self.table.of(names))
         if self.hyperparameters == "shared":
             return TabularTasks(points, values)
         inputs = points.expand(len(values), -1, -1)

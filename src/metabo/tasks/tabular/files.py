@@ -3,11 +3,14 @@
 A row holds the data set, the parameters' values and the result. Without a column `dataset` each
 file is a data set of its own, named as the file. The column of results is `value` unless the
 folder's `table.json` says otherwise; all other columns are parameters: numbers make a `Float` or
-`Int`, anything else a `Choice`. `table.json` may set, all of it optional:
+`Int`, anything else a `Choice`. Ranges and scales are those of the data sets to learn from: what
+is kept for testing has no say in them, and must lie inside. `table.json` may set, all of it
+optional:
 
     {"value": "accuracy", "dataset": "study", "direction": "maximize", "budget": 20,
      "test": ["name", ...], "ignore": ["column", ...],
-     "parameters": {"C": {"type": "float", "log": true}, "kernel": {"type": "choice"}}}
+     "parameters": {"C": {"type": "float", "log": true, "low": 1e-3, "high": 1e3},
+                    "kernel": {"type": "choice"}}}
 """
 
 import csv
@@ -19,7 +22,7 @@ from pathlib import Path
 
 import torch
 
-from metabo.errors import DataError, OptionError
+from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.space import Choice, Float, Int, Parameter, Space, Value
 from metabo.tasks.tabular.settings import Settings, read_settings
 from metabo.tasks.tabular.table import Table
@@ -41,10 +44,11 @@ def read_folder(folder: Path) -> Table:
     rows = [row for path in table_files(folder) for row in _rows(path, settings)]
     names = _parameter_names(rows, settings, folder)
     given = settings.parameters
-    space = Space({name: _kind(name, rows, given.get(name, {}), folder) for name in names})
+    known_rows = [row for row in rows if row.cells[settings.names] not in settings.test] or rows
+    space = Space({name: _kind(name, known_rows, given.get(name, {}), folder) for name in names})
     cells: dict[str, dict[tuple[Value, ...], tuple[float, str]]] = {}
     for row in rows:
-        values = tuple(_parsed(row.cells[name], p) for name, p in space.parameters.items())
+        values = tuple(_parsed(row, name, p) for name, p in space.parameters.items())
         result = _result(row, settings.value)
         known = cells.setdefault(row.cells[settings.names], {})
         before = known.setdefault(values, (result, row.place))
@@ -183,8 +187,9 @@ def _kind(
     kind = given.get("type", usual)
     if len(set(column)) == 1 or (usual != "choice" and len(set(numbers)) == 1):
         raise DataError(
-            f"Parameter `{name}` has the value {column[0]} in every row, so there is nothing to "
-            f'choose. Leave it out: {{"ignore": ["{name}"]}} in `{folder / "table.json"}`.'
+            f"Parameter `{name}` has the value {column[0]} in every row to learn from, so there "
+            f'is nothing to choose. Leave it out: {{"ignore": ["{name}"]}} in '
+            f"`{folder / 'table.json'}`."
         )
     if kind == "choice":
         return Choice(tuple(sorted(set(column))))
@@ -196,7 +201,15 @@ def _kind(
                 f"`{row.cells[name]}`."
             )
     known = [number for number in numbers if number is not None]
-    low, high = min(known), max(known)
+    low, high = (
+        _limit(given.get("low"), min(known)),
+        _limit(given.get("high"), max(known)),
+    )
+    if kind == "int" and not (_is_whole(low) and _is_whole(high)):
+        raise DataError(
+            f"`low` and `high` of parameter `{name}` in `{folder / 'table.json'}` must be whole, "
+            f"but are {low} and {high}."
+        )
     log = bool(given.get("log", low > 0 and high / low >= 100))
     try:
         return Int(int(low), int(high), log) if kind == "int" else Float(low, high, log)
@@ -204,10 +217,20 @@ def _kind(
         raise DataError(f"Parameter `{name}` of the table in `{folder}`: {error}") from None
 
 
-def _parsed(cell: str, parameter: Parameter) -> Value:
-    if isinstance(parameter, Choice):
-        return cell
-    return int(float(cell)) if isinstance(parameter, Int) else float(cell)
+def _parsed(row: Row, name: str, parameter: Parameter) -> Value:
+    cell = row.cells[name]
+    try:
+        return parameter.clean(cell if isinstance(parameter, Choice) else _float(cell))
+    except MetaBOError:  # a row for testing, which has no say in what the parameter is
+        raise DataError(
+            f"{row.place} has `{cell}` as parameter `{name}`, but that is {parameter} by "
+            "`table.json` and the data sets to learn from. Leave the row out, or set `low` and "
+            "`high` there."
+        ) from None
+
+
+def _limit(given: object, seen: float) -> float:
+    return float(given) if isinstance(given, int | float) else seen
 
 
 def _result(row: Row, name: str) -> float:

@@ -25,6 +25,15 @@ def filled(points: Float[Tensor, "N D"], values: Float[Tensor, "M N"]) -> Float[
     return torch.stack(rows)
 
 
+def capped(filled: Float[Tensor, "M N"], values: Float[Tensor, "M N"]) -> Float[Tensor, "M N"]:
+    """The filled values, but none above the largest that was measured of its data set.
+
+    Regret on what is kept apart is then measured against a result that somebody had, and no guess
+    can be better than that.
+    """
+    return filled.minimum(values.nan_to_num(nan=-torch.inf).amax(-1, keepdim=True))
+
+
 @lru_cache(maxsize=1024)
 def _filled_row(points: bytes, values: bytes, dim: int) -> Tensor:
     """One data set, from bytes: families that share it are built again and again."""

@@ -86,10 +86,17 @@ def _check_parameters(given: object, path: Path) -> None:
             f'`parameters` in `{path}` must be like {{"C": {{"type": "float", "log": true}}}}.'
         )
     for name, one in given.items():
-        if any(key not in ("type", "log") for key in one):
+        if any(key not in ("type", "log", "low", "high") for key in one):
             raise DataError(
-                f"Parameter `{name}` in `{path}` can have a `type` and `log`, but has {[*one]}."
+                f"Parameter `{name}` in `{path}` can have `type`, `log`, `low` and `high`, but "
+                f"has {[*one]}."
             )
+        for key in ("low", "high"):
+            if isinstance(one.get(key, 0), bool) or not isinstance(one.get(key, 0), int | float):
+                raise DataError(
+                    f"`{key}` of parameter `{name}` in `{path}` must be a number, but is "
+                    f"`{one[key]}`."
+                )
         if one.get("type", "float") not in _TYPES:
             raise DataError(
                 f"The type of parameter `{name}` in `{path}` must be one of {', '.join(_TYPES)}, "

@@ -79,15 +79,19 @@ def read_sparse(folder: Path, *, grid: Grid = "complete") -> Table:
     configurations = tuple(sorted({c for known in cells.values() for c in known}))
     datasets = tuple(sorted(cells))
     measured = [[cells[d].get(c, math.nan) for c in configurations] for d in datasets]
-    axes = zip(*configurations, strict=True)
+    tested = _tested(layout, datasets)
+    learned = {c for name, known in cells.items() if name not in tested for c in known}
+    axes = zip(*learned, strict=True)
     space = Space({n: Float(min(a), max(a)) for n, a in zip(layout.parameters, axes, strict=True)})
+    for name in tested:
+        _require_inside(space, cells[name], folder / name)
     return Table(
         space,
         datasets,
         configurations,
         torch.tensor(measured, dtype=torch.float64),
         "maximize",
-        _tested(layout, datasets),
+        tested,
         layout.budget,
         tuple(group for group in _TWINS if set(group) <= set(datasets)),
     )
@@ -97,6 +101,17 @@ def _tested(layout: Layout, datasets: tuple[str, ...]) -> tuple[str, ...]:
     """The paper's test data sets, unless there are no others to learn from."""
     tested = tuple(name for name in PUBLISHED_TEST[layout.name] if name in datasets)
     return () if len(tested) == len(datasets) else tested
+
+
+def _require_inside(space: Space, cells: Iterable[tuple[float, ...]], path: Path) -> None:
+    """What is kept for testing has no say in the ranges, so it must lie inside of them."""
+    for configuration in cells:
+        for (name, axis), value in zip(space.parameters.items(), configuration, strict=True):
+            if not isinstance(axis, Float) or not axis.low <= value <= axis.high:
+                raise DataError(
+                    f"`{path}` is kept for testing and has {value} as parameter `{name}`, which "
+                    f"by the files to learn from is {axis}. Leave the line out."
+                )
 
 
 def _files(folder: Path) -> list[Path]:

@@ -24,10 +24,7 @@ def k_fold(
         together: Data sets that one fold must have all of, because to know one is to know the
             others; those that are not among the names do not matter.
     """
-    units = [[n for n in group if n in names] for group in together]
-    units = [unit for unit in units if unit]
-    bound = {name for unit in units for name in unit}
-    units += [[name] for name in names if name not in bound]
+    units = units_of(names, together)
     if not 2 <= k <= len(units):
         raise OptionError(
             f"The number of folds must lie in 2..{len(units)}, the number of data sets to deal "
@@ -38,6 +35,39 @@ def k_fold(
     for first in shuffled(list(by_first), seed=seed):
         min(folds, key=len).extend(by_first[first])
     return tuple(tuple(sorted(fold)) for fold in folds)
+
+
+def kept_apart(
+    names: Sequence[str], n: int, *, together: Sequence[Sequence[str]] = ()
+) -> tuple[str, ...]:
+    """The first `n` data sets, but for those that would be parted from others of their origin.
+
+    Args:
+        names: Data sets, in the order in which to take them.
+        n: How many to keep apart.
+        together: As for folds.
+    """
+    units = {name: unit for unit in units_of(names, together) for name in unit}
+    kept: list[str] = []
+    for name in names:
+        if name not in kept and len(kept) + len(units[name]) <= n:
+            kept += units[name]
+    if len(kept) < n:
+        raise OptionError(
+            f"No {n} data sets can be kept for validation without parting some of one origin. "
+            f"Keep {len(kept)}, or another number."
+        )
+    return tuple(sorted(kept))
+
+
+def units_of(names: Sequence[str], together: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The data sets in the parts that must not be divided: groups of one origin, and singles."""
+    units = [[name] for name in names]
+    for group in together:
+        joined = [unit for unit in units if set(unit) & set(group)]
+        units = [unit for unit in units if unit not in joined]
+        units.append([name for unit in joined for name in unit])
+    return [unit for unit in units if unit]
 
 
 def shuffled(names: Sequence[str], *, seed: int) -> list[str]:

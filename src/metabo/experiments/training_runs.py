@@ -1,0 +1,118 @@
+"""Training runs in the folders of one place, several at a time; killed, they go on."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+
+import torch
+
+from metabo.errors import MetaBOError
+from metabo.training import Event, train
+
+Run = tuple[str, Mapping[str, object]]
+"""A family, and the settings with which to train on it."""
+
+
+@dataclass(frozen=True)
+class TrainingRuns:
+    """Where runs have their folders, and how they are told of."""
+
+    out: Path
+    jobs: int
+    """Runs at a time, each on one core."""
+    iterations: int
+    """Of a run that has not begun, as far as is known."""
+    names: tuple[str, ...]
+    """Of all runs to come."""
+    on_progress: Callable[[int, int], None] | None = None
+    """Told how many iterations are done, and of how many."""
+
+    def train(self, runs: Mapping[str, Run]) -> None:
+        """Train what is not finished; go on with what was begun."""
+        left = {name: run for name, run in runs.items() if not self._is_finished(name)}
+        if self.jobs > 1 and left:
+            self._train_side_by_side(left)
+        else:
+            for name, run in left.items():
+                _train(run, self.out / name, lambda _: self._tell())
+        self._tell()
+
+    def _train_side_by_side(self, runs: Mapping[str, Run]) -> None:
+        # Fresh processes: a forked one could inherit locks of torch's threads.
+        with ProcessPoolExecutor(
+            self.jobs, mp_context=get_context("spawn"), initializer=_begin_worker
+        ) as pool:
+            waiting: set[Future[Path]] = {
+                pool.submit(_train, run, self.out / name) for name, run in runs.items()
+            }
+            try:
+                while waiting:
+                    done, waiting = wait(waiting, timeout=1.0)
+                    for future in done:
+                        future.result()
+                    self._tell()
+            except BrokenProcessPool:
+                raise MetaBOError(
+                    "A process that was training ended by itself or never began. In a script, "
+                    'put what is to run under `if __name__ == "__main__":`, or give `jobs=1`; if '
+                    "it was killed, do the same again, and what is finished stays."
+                ) from None
+            except BaseException:
+                # Leaving the pool waits for all that was submitted.
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _tell(self) -> None:
+        if self.on_progress is not None:
+            done = {name: self._n_done(name) for name in self.names}
+            self.on_progress(sum(done.values()), sum(self._end(n, done[n]) for n in done))
+
+    def _is_finished(self, name: str) -> bool:
+        return (self.out / name / "af.safetensors").exists()
+
+    def _n_done(self, name: str) -> int:
+        logs = list((self.out / name).glob("member-*/log.jsonl"))  # of a team, or its own
+        logs = logs or [self.out / name / "log.jsonl"]
+        return sum(len(log.read_text().splitlines()) for log in logs if log.exists())
+
+    def _end(self, name: str, n_done: int) -> int:
+        """The iterations of a run: as its configuration says, or fewer where it has stopped."""
+        path = self.out / name / "config.json"
+        if self._is_finished(name):
+            return n_done
+        if not path.exists():
+            return self.iterations
+        config = json.loads(path.read_text())
+        end = min(config["iterations"], config["stop_at"] or config["iterations"])
+        return int(end * config.get("members", 1))
+
+
+def scores(log: Path) -> list[tuple[int, float]]:
+    """The validations of a run: after how many iterations, and how good."""
+    lines: Iterable[dict[str, object]] = map(json.loads, log.read_text().splitlines())
+    return [(line["iteration"], line["score"]) for line in lines if line["score"] is not None]  # type: ignore[misc]
+
+
+def _train(run: Run, out: Path, on_event: Callable[[Event], None] | None = None) -> Path:
+    family, settings = run
+    is_begun = (out / "config.json").exists()
+    return train(family, out=out, resume=is_begun, on_event=on_event, **settings)  # type: ignore[arg-type]
+
+
+def _begin_worker() -> None:
+    torch.set_num_threads(1)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Train for nobody who has been killed: whoever goes on would write to the same files."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

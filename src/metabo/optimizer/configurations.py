@@ -1,0 +1,78 @@
+"""Proposals among the configurations of the table that an artifact was trained on.
+
+In training and in cross-validation only these could be queried. Between them an AF learned from a
+table was never tried, so it goes there only when told to.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from metabo.domain import Finite
+from metabo.errors import MetaBOError, OptionError, unknown
+from metabo.policies import queried
+from metabo.pretrained import TrainedAF
+from metabo.schema import first_difference
+from metabo.shapes import Float
+from metabo.space import Space, Value
+from metabo.state import History
+
+CandidatesName = Literal["table", "space"]
+
+
+@dataclass(frozen=True, eq=False)
+class Configurations:
+    """The points that may be proposed, with the very values they had in the table."""
+
+    rows: tuple[dict[str, Value], ...]
+    domain: Finite
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Value]], space: Space) -> "Configurations":
+        """The configurations as points of a space."""
+        domain = Finite(torch.stack([space.encode(row) for row in rows]))
+        return cls(tuple(space.clean(row) for row in rows), domain)
+
+    def at(self, x: Float[Tensor, " D"]) -> dict[str, Value]:
+        """The configuration at one of the points: decoding could miss its last digit."""
+        index = int((self.domain.points - x).abs().amax(-1).argmin())
+        return dict(self.rows[index])
+
+    def n_left(self, history: History) -> int:
+        """How many of them a run has not queried."""
+        return int((~queried(self.domain.points[None], history)).sum())
+
+    def require_left(self, history: History) -> None:
+        """Raise when a run has queried them all."""
+        if not self.n_left(history):
+            raise MetaBOError(
+                f"All {len(self.rows)} configurations of the table are evaluated or under way. "
+                "Begin a run with `candidates='space'` to search between them."
+            )
+
+
+def configurations(
+    candidates: str | None, artifact: TrainedAF | None, space: Space
+) -> Configurations | None:
+    """What to propose among; None for the whole space.
+
+    Args:
+        candidates: `table` or `space`; None for the table's where the artifact has them for this
+            space, and else the space.
+        artifact: The learned AF, if it is one.
+        space: Of the run.
+    """
+    if candidates is not None and candidates not in get_args(CandidatesName):
+        raise unknown("candidates", str(candidates), get_args(CandidatesName))
+    rows = None if artifact is None or candidates == "space" else artifact.configurations
+    if rows is not None and artifact is not None and not first_difference(space, artifact.space):
+        return Configurations.of(rows, space)
+    if candidates == "table":
+        raise OptionError(
+            "`candidates='table'` needs an artifact whose card has the configurations of a table "
+            "for this space. Train one on a table, or give `candidates='space'`."
+        )
+    return None

@@ -1,0 +1,27 @@
+"""Hyperparameters found during the run, as a user needs them who knows none."""
+
+from dataclasses import dataclass
+
+from metabo.gp import GP, KernelName, fitted_prior, standardized
+from metabo.policies.base import Policy, Proposal
+from metabo.seeding import Noise
+from metabo.state import BOState
+
+
+@dataclass(frozen=True)
+class Refitted:
+    """Another policy's choice, from what a GP fitted to the values so far believes.
+
+    Whatever prior the state has is not used: values are standardized and the hyperparameters of
+    each episode found anew in every step, all episodes in one batch.
+    """
+
+    then: Policy
+    kernel: KernelName = "matern52"
+
+    def propose(self, state: BOState, noise: Noise) -> Proposal:
+        """The other policy's choice."""
+        x, y = state.history.x, standardized(state.history.y)
+        prior = fitted_prior(x, y, kernel=self.kernel)
+        gp = GP.of(prior, x, y) if y.shape[-1] else GP.empty(prior, state.n_episodes)
+        return self.then.propose(BOState(gp, state.step, state.budget), noise)
