@@ -5,12 +5,21 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from metabo.errors import OptionError, unknown
+from metabo.experiments.setting import HYPERPARAMETERS, Hyperparameters
 from metabo.policies import SearchName
 
 Kind = Literal["regret", "seconds", "tuning", "table"]
 ScaleName = Literal["smoke", "full"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "full")
 BENCHMARKS = ("branin", "goldstein-price", "hartmann-3")
+STANDARD_FUNCTIONS = (
+    "branin",
+    "six-hump-camel",
+    "rosenbrock-3",
+    "ackley-4",
+    "levy-4",
+    "hartmann-6",
+)
 
 
 @dataclass(frozen=True)
@@ -39,11 +48,13 @@ class Unit:
     stream: str
     settings: tuple[str, ...] = ()
     """For a parameter search: the methods with options to try."""
+    hyperparameters: Hyperparameters = "known"
 
     @property
     def path(self) -> str:
         """Where it is stored, below the results folder."""
-        return f"{self.experiment}/{self.scale}/{self.family}.{self.method.replace(':', '.')}.json"
+        name = f"{self.family}.{self.method}".replace(":", ".")
+        return f"{self.experiment}/{self.scale}/{name}.json"
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,7 @@ class Experiment:
     seed: int = 0
     stream: str = "test tasks"
     """The stream of random numbers that tasks are drawn from."""
+    hyperparameters: Hyperparameters = "known"
 
     def units(self, scale: ScaleName) -> Iterator[Unit]:
         """All that has to be run, family by family."""
@@ -79,6 +91,7 @@ class Experiment:
                     self.seed,
                     self.stream,
                     size.grid.get(method, ()),
+                    self.hyperparameters,
                 )
 
 
@@ -187,6 +200,30 @@ EXPERIMENTS: dict[str, Experiment] = {
             search="gradient",  # the cheaper one: there are 66 settings per family
             # Where training validates too: what is chosen here has not seen a test task.
             stream="validation tasks",
+        ),
+        *(
+            Experiment(
+                f"figure-5-{dim}d" if kind == "known" else f"figure-5-{dim}d-fitted",
+                f"GP samples in {dim} dimensions, {kind} hyperparameters",
+                "regret",
+                ("ei", "pi", "ucb", "logei", "random", "metabo"),
+                {"smoke": Scale(4, 5), "full": Scale(100, 30 + 10 * dim)},
+                families=(f"gp-rbf:dim={dim}", f"gp-matern52:dim={dim}"),
+                search="gradient",
+                hyperparameters=kind,
+            )
+            for kind in HYPERPARAMETERS
+            for dim in (3, 4, 5)
+        ),
+        Experiment(
+            "standard-functions",
+            "Functions nobody trained on, fitted hyperparameters",
+            "regret",
+            ("ei", "pi", "ucb", "logei", "random", "metabo:artifact=gp-matern52"),
+            {"smoke": Scale(4, 5), "full": Scale(20, 60)},
+            families=STANDARD_FUNCTIONS,
+            search="gradient",
+            hyperparameters="fitted",
         ),
     )
 }

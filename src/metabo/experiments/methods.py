@@ -38,16 +38,17 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
         known = vars(tuned(parse(family)[0], full["preset"]))  # type: ignore[arg-type]
         full |= {key: str(known[key]) for key in known if full.get(key) == "None"}
     path = artifacts().get({"metabo": family, "metabo-50": f"{family}-50"}.get(name, ""))
-    if name == "metabo" and artifact is not None:
-        path = artifacts().get(artifact, Path(artifact))
-    if path is not None:
+    given = options.get("artifact", artifact)
+    if name == "metabo" and given is not None:
+        path = artifacts().get(given, Path(given))
+    if path is not None and path.exists():
         full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return full
 
 
 def _learned(name: str, setting: Setting) -> Policy:
     """Maximize a trained AF, without any initial design."""
-    if name not in artifacts() and setting.artifact is None:
+    if name not in artifacts() and not Path(name).exists():
         raise OptionError(
             f"There is no artifact `{name}`. Train one with `metabo train {setting.family.name}` "
             f"and give it with `--artifact FILE`, or choose from: {', '.join(artifacts())}."
@@ -62,9 +63,9 @@ def _learned(name: str, setting: Setting) -> Policy:
     return Maximize(af.to(setting.device), setting.search)
 
 
-def _metabo(setting: Setting) -> Policy:
+def _metabo(setting: Setting, *, artifact: str | None = None) -> Policy:
     """The learned acquisition function of the family, or the one given with --artifact."""
-    return _learned(setting.artifact or setting.family.name, setting)
+    return _learned(artifact or setting.artifact or setting.family.name, setting)
 
 
 def _metabo_50(setting: Setting) -> Policy:

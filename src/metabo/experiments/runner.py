@@ -19,6 +19,7 @@ from metabo.experiments.evaluate import evaluate, versions
 from metabo.experiments.methods import identity
 from metabo.experiments.tables import table_record
 from metabo.metrics import quantiles
+from metabo.options import parse
 from metabo.store import save_json, write_all
 from metabo.version import commit
 
@@ -73,8 +74,11 @@ def run(
 def _heading(unit: Unit) -> Record:
     """All that a result depends on, as far as it can be told without running it."""
     names = unit.settings or (unit.method,)
-    methods = {name: identity(name, unit.family) for name in names}
-    return {"configuration": asdict(unit), "methods": methods}
+    methods = {name: identity(name, parse(unit.family)[0]) for name in names}
+    configuration = asdict(unit)
+    if unit.hyperparameters == "known":  # as all were before there was a choice
+        del configuration["hyperparameters"]
+    return {"configuration": configuration, "methods": methods}
 
 
 def _regret(unit: Unit, on_unit: OnUnit) -> Record:
@@ -150,6 +154,7 @@ def _evaluated(
         seed=unit.seed if seed is None else seed,
         budget=unit.budget,
         search=unit.search,
+        hyperparameters=unit.hyperparameters,
         stream=unit.stream,
         on_progress=lambda _, done, n: on_step(done, n),
     )
