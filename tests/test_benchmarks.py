@@ -20,6 +20,9 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
     [
         "ask_latency",
         "episodes",
+        "general",
+        "gp_maxima",
+        "hyperpriors",
         "measure_tables",
         "search_quality",
         "published_curves",

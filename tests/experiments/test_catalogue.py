@@ -22,7 +22,8 @@ def test_every_unit_has_its_own_file_and_a_method_that_exists():
     names = {m for u in units for m in u.settings or (u.method,)}
     family = metabo.family("branin")
     for name in names:
-        if "N=200" not in name:
+        # An artifact named by an experiment may still have to be trained.
+        if "N=200" not in name and "artifact=" not in name:
             method(name, Setting(family, searcher("grid", family.domain)))
     for name in {u.family for u in units}:
         metabo.family(name)
@@ -84,7 +85,7 @@ def test_a_report_shows_ours_beside_theirs_and_dashes_for_what_is_missing(name):
     one = EXPERIMENTS[name]
     family = one.families[0]
     result = {
-        "regret": {"median": [0.123] * 30},
+        "regret": {"median": [0.123] * one.scales["full"].budget},
         "seconds": {"seconds_per_episode": 0.123},
         "control": {"median": [0.123] * 50, "first_stabilized": [0, 3, 50]},
         "reach": {"regret": [[4.0] * 11 + [0.12] * 19] * 3},

@@ -115,3 +115,10 @@ def test_a_task_file_names_lengthscale_and_seed():
 def test_a_number_of_dimensions_out_of_range_is_refused():
     with pytest.raises(OptionError, match=r"`dim` must lie in 1..20, but got 0"):
         metabo.family("gp-rbf:dim=0")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gp-rbf:dim=1", "gp-matern52:dim=2", "gp-matern52:dim=4"])
+def test_no_method_finds_more_than_the_optimum(name):
+    run = metabo.evaluate(name, methods=["ei", "ucb"], tasks=20, budget=20)
+    assert min(result.regret.min() for result in run.methods.values()) > -1e-6

@@ -3,6 +3,7 @@ import pytest
 import metabo
 from metabo.errors import OptionError
 from metabo.training import TrainConfig, preset, read_settings
+from metabo.training.config import usual_preset
 from metabo.training.rollouts import training_searches
 
 
@@ -64,6 +65,12 @@ def test_budgets_come_in_steps_down_from_the_largest():
     config = preset("general", "gp-matern52")
     assert list(config.budgets(60)) == [20, 40, 60]
     assert list(preset("general", "gp-matern52", budget=50).budgets(60)) == [30, 50]
+
+
+def test_families_have_a_usual_preset():
+    assert usual_preset("gp-rbf:dim=2") == "general"
+    assert usual_preset("svm") == "table"
+    assert usual_preset("branin") == "default"
 
 
 def test_the_general_preset_serves_any_dimension():

@@ -11,7 +11,7 @@ from rich.text import Text
 from metabo.cli.console import console, say
 from metabo.experiments import evaluate
 from metabo.experiments.display import means, progress_bars, summary
-from metabo.experiments.evaluate import Hyperparameters
+from metabo.experiments.setting import Hyperparameters
 from metabo.experiments.tables import table_record
 from metabo.options import parse
 from metabo.policies import SearchName
@@ -109,7 +109,10 @@ def evaluate_(
 
 
 def _warn_of_another_family(artifact: str, name: str) -> None:
-    trained = str(load(artifact).card.get("family", name))
+    af = load(artifact)
+    trained = str(af.card.get("family", name))
+    if af.architecture.is_for_any_dimension:  # it is meant for others
+        return
     if parse(trained)[0] != parse(name)[0]:
         _warn(f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.")
 

@@ -29,7 +29,8 @@ def init_(
         str | None, typer.Option(help="A learned AF by name or file; it brings its space.")
     ] = None,
     af: Annotated[
-        str | None, typer.Option(help="Or a classical one, such as ei.", show_default="ei")
+        str | None,
+        typer.Option(help="Or a classical one, such as ei.", show_default="the general artifact"),
     ] = None,
     space: Annotated[
         Path | None, typer.Option(help="JSON file of the parameters; see the docs.")
@@ -63,7 +64,7 @@ def init_(
     with Optimizer(
         None if space is None else _read_space(space),
         budget=budget,
-        af=artifact or af or "ei",
+        af=artifact or af,
         direction=cast(Direction | None, direction),
         seed=seed,
         prior=cast(PriorName | None, prior),

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
 
 import numpy
 import torch
@@ -15,7 +14,7 @@ from torch import Tensor
 from metabo.devices import require_device
 from metabo.errors import DataError, OptionError, unknown
 from metabo.experiments.methods import identity, method
-from metabo.experiments.setting import Setting
+from metabo.experiments.setting import HYPERPARAMETERS, Hyperparameters, Setting
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.options import parse
@@ -26,8 +25,6 @@ from metabo.tasks import TaskFamily, Tasks
 from metabo.tasks import family as family_of
 from metabo.version import __version__, commit
 
-Hyperparameters = Literal["known", "fitted"]
-HYPERPARAMETERS: tuple[Hyperparameters, ...] = ("known", "fitted")
 STREAMS = ("test tasks", "validation tasks")
 Progress = Callable[[str, int, int], None]
 """Told after each step: the method, the steps done and the budget."""

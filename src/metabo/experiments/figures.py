@@ -46,11 +46,13 @@ def plot_experiment(experiment: Experiment, results: Results, path: Path) -> Non
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         _seconds(figure.subplots(), experiment, results)
     else:
-        n = len(experiment.families)
-        figure = Figure(figsize=(4.6 * n, 4.6), layout="constrained")
-        for axes, family in zip(
-            np.atleast_1d(figure.subplots(1, n)), experiment.families, strict=True
-        ):
+        columns = min(3, len(experiment.families))
+        rows = -(-len(experiment.families) // columns)
+        figure = Figure(figsize=(4.6 * columns, 4.6 * rows), layout="constrained")
+        panels = np.atleast_1d(figure.subplots(rows, columns)).flatten()
+        for axes in panels[len(experiment.families) :]:
+            axes.set_axis_off()
+        for axes, family in zip(panels, experiment.families, strict=False):
             axes.set_title(family)
             if experiment.kind == "regret":
                 _regret(axes, family, experiment, results)

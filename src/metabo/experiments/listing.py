@@ -23,6 +23,7 @@ UNSET = {
     "w": "preset's",
     "components": "preset's",
     "epsilon": "preset's",
+    "artifact": "family's",
 }
 """What options mean that are None by default."""
 

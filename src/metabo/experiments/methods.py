@@ -39,8 +39,9 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
         full |= {key: str(known[key]) for key in known if full.get(key) == "None"}
     own = parse(family)[0]
     path = artifacts().get({"metabo": own, "metabo-50": f"{own}-50"}.get(name, ""))
-    if name == "metabo" and artifact is not None:
-        path = artifacts().get(artifact, Path(artifact))
+    given = options.get("artifact", artifact)
+    if name == "metabo" and given is not None:
+        path = artifacts().get(given, Path(given))
     if path is not None and path.is_file():
         full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return full
@@ -48,7 +49,7 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
 
 def _learned(name: str, setting: Setting) -> Policy:
     """Maximize a trained AF, without any initial design."""
-    if name not in artifacts() and setting.artifact is None:
+    if name not in artifacts() and not Path(name).exists():
         raise OptionError(
             f"There is no artifact `{name}`. Train one with `metabo train {setting.family.name}` "
             f"and give it with `--artifact FILE`, or choose from: {', '.join(artifacts())}."
@@ -63,9 +64,9 @@ def _learned(name: str, setting: Setting) -> Policy:
     return Maximize(af.to(setting.device), setting.search)
 
 
-def _metabo(setting: Setting) -> Policy:
+def _metabo(setting: Setting, *, artifact: str | None = None) -> Policy:
     """The learned acquisition function of the family, or the one given with --artifact."""
-    return _learned(setting.artifact or setting.family.name, setting)
+    return _learned(artifact or setting.artifact or setting.family.name, setting)
 
 
 def _metabo_50(setting: Setting) -> Policy:

@@ -16,7 +16,7 @@ def sheets(experiment: Experiment, scale: ScaleName, results: Results) -> list[S
 
 def _regret(experiment: Experiment, scale: ScaleName, results: Results) -> list[Sheet]:
     size = experiment.scales[scale]
-    steps = [t for t in STEPS if t <= size.budget]
+    steps = sorted({*(t for t in STEPS if t <= size.budget), size.budget})
     made = []
     for family in experiment.families:
         rows = []
@@ -26,13 +26,15 @@ def _regret(experiment: Experiment, scale: ScaleName, results: Results) -> list[
             cells = []
             for number, t in enumerate(steps):
                 ours = NOTHING if record is None else f"{record['result']['median'][t - 1]:.1e}"
-                theirs = f" ({published[number]:.1e})" if published else ""
+                theirs = f" ({published[number]:.1e})" if number < len(published) else ""
                 cells.append(ours + theirs)
             rows.append((method, *cells))
-        title = (
-            f"{family}: median simple regret over {size.tasks} tasks (in brackets the published "
-            "program's, over its own 100 functions, which are others of the same family)"
-        )
+        title = f"{family}: median simple regret over {size.tasks} tasks"
+        if any(where == family for where, _ in REGRET):
+            title += (
+                " (in brackets the published program's, over its own 100 functions, which are "
+                "others of the same family)"
+            )
         made.append(Sheet(title, ("method", *(f"t={t}" for t in steps)), tuple(rows)))
     return made
 

@@ -1,9 +1,14 @@
 """What a method is built for."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from metabo.policies import Searcher
 from metabo.tasks import TaskFamily
+
+Hyperparameters = Literal["known", "fitted"]
+"""Of the GP: the family's or each task's own, or found during the run."""
+HYPERPARAMETERS: tuple[Hyperparameters, ...] = ("known", "fitted")
 
 
 @dataclass(frozen=True)

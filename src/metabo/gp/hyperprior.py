@@ -34,14 +34,14 @@ class HyperPrior:
     def usual(cls, dim: int) -> "HyperPrior":
         """BoTorch's lengthscales, which grow with sqrt(D), and wide densities of the variances.
 
-        The lengthscales are those of Hvarfner et al. (2024). BoTorch has no signal variance, and
-        its noise, LogNormal(-4, 1), takes a deviation of 8 % for granted, which would keep a run
-        on noise-free values from closing in; this one is as likely to be there but three times as
-        wide.
+        The lengthscales are those of Hvarfner et al. (2024). BoTorch has no signal variance; this
+        one's density is largest at 1, the variance of the values. BoTorch's noise, LogNormal(-4,
+        1), takes a deviation of 8 % for granted, which keeps runs on noise-free values from
+        closing in; this one is three times as wide.
         """
         return cls(
             LogNormal(math.sqrt(2) + 0.5 * math.log(dim), math.sqrt(3)),
-            LogNormal(1.0, 1.0),
+            LogNormal(4.0, 2.0),
             LogNormal(-4.0, 3.0),
         )
 

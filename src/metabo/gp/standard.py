@@ -1,5 +1,7 @@
 """The GP of a run that brings no prior: standardized values, hyperparameters found from them."""
 
+from typing import Literal
+
 import torch
 from torch import Tensor
 
@@ -51,7 +53,11 @@ def standardized(y: Float[Tensor, "E t"]) -> Float[Tensor, "E t"]:
 
 
 def fitted_prior(
-    x: Float[Tensor, "E t D"], y: Float[Tensor, "E t"], *, kernel: KernelName = "matern52"
+    x: Float[Tensor, "E t D"],
+    y: Float[Tensor, "E t"],
+    *,
+    kernel: KernelName = "matern52",
+    hyperprior: HyperPrior | Literal["usual"] | None = "usual",
 ) -> Prior:
     """The MAP prior of each data set of standardized values; the default before a few."""
     dim = x.shape[-1]
@@ -62,7 +68,7 @@ def fitted_prior(
         y,
         kernel=kernel,
         bounds=_BOUNDS,
-        hyperprior=HyperPrior.usual(dim),
+        hyperprior=HyperPrior.usual(dim) if hyperprior == "usual" else hyperprior,
         n_starts=32,
         n_climbs=2,
         iterations=60,

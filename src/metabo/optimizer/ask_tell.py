@@ -13,7 +13,7 @@ from metabo.journal import Journal, read
 from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.evaluation import Direction, Evaluation, model_values, require_value
 from metabo.optimizer.proposals import key, proposals, require_left
-from metabo.optimizer.proposer import AF, proposer
+from metabo.optimizer.proposer import AF, default_af, proposer
 from metabo.optimizer.record import arguments, evaluation_record, read_history, require_same
 from metabo.optimizer.surrogate import Fitted, PriorName, surrogate
 from metabo.options import require_whole
@@ -45,7 +45,7 @@ class Optimizer:
         space: Space | Mapping[str, Parameter] | None = None,
         *,
         budget: int | None = None,
-        af: AF = "ei",
+        af: AF | None = None,
         direction: Direction | None = None,
         seed: int = 0,
         prior: Prior | PriorName | None = None,
@@ -59,7 +59,8 @@ class Optimizer:
             space: Parameters by name; None for those that the artifact was trained on.
             budget: Evaluations in all, which a learned AF plans with; None for the artifact's.
             af: A classical method (`ei`, `logei`, `pi`, `ucb:beta=9`, `random`), an artifact by
-                name or file, or an acquisition function or policy itself.
+                name or file, or an acquisition function or policy itself. None for the learned AF
+                for any space, `gp-matern52`, where it is installed, else `ei`.
             direction: `minimize` or `maximize`; if None, that of the table which the artifact was
                 trained on, and else `minimize`.
             seed: Of the random numbers, which are a function of it and of the step.
@@ -74,8 +75,8 @@ class Optimizer:
             journal: File that keeps what is told, durably. If it exists the run in it goes on;
                 its settings must be these.
         """
-        made = proposer(af, space, search, candidates)
-        if budget is None and made.artifact is None:
+        made = proposer(default_af() if af is None else af, space, search, candidates)
+        if budget is None and (made.artifact is None or af is None):
             raise OptionError("An `Optimizer` needs a `budget`, such as `budget=30`.")
         budget = made.artifact.budget if budget is None and made.artifact else budget
         require_whole("budget", budget, 1, MAX_BUDGET)

@@ -14,6 +14,8 @@ from metabo.schema import first_difference
 from metabo.space import Parameter, Space
 
 AF = str | Path | AcquisitionFunction | Policy
+GENERAL = "gp-matern52"
+"""The artifact for users who name none: trained on samples of a GP, for any dimension and unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,11 @@ def proposer(
     return Proposer(policy, where, _identity(chosen), artifact, few)
 
 
+def default_af() -> str:
+    """What an optimizer takes where no acquisition function is named."""
+    return GENERAL if GENERAL in artifacts() else "ei"
+
+
 def resolved(af: AF) -> str | AcquisitionFunction | Policy:
     """The classical method by name, or the object; an artifact is loaded."""
     if isinstance(af, str) and parse(af)[0] in CLASSICAL:
@@ -78,13 +85,12 @@ def resolved(af: AF) -> str | AcquisitionFunction | Policy:
 
 def _space(given: Space | Mapping[str, Parameter] | None, artifact: TrainedAF | None) -> Space:
     space = Space(dict(given)) if isinstance(given, Mapping) else given
-    if space is None and artifact is None:
-        raise OptionError(
-            "An `Optimizer` needs a `space`, such as `{'x': metabo.Float(0, 1)}`, unless `af` is "
-            "an artifact, which brings its own."
-        )
-    if artifact is None or (space is not None and artifact.architecture.is_for_any_dimension):
-        assert space is not None
+    if artifact is None or artifact.architecture.is_for_any_dimension:
+        if space is None:
+            raise OptionError(
+                "An `Optimizer` needs a `space`, such as `{'x': metabo.Float(0, 1)}`, unless `af` "
+                "is an artifact trained for one, which brings its own."
+            )
         return space
     difference = None if space is None else first_difference(space, artifact.space)
     if difference is not None:

@@ -1,8 +1,9 @@
 """Hyperparameters found during the run, as a user needs them who knows none."""
 
 from dataclasses import dataclass
+from typing import Literal
 
-from metabo.gp import GP, KernelName, fitted_prior, standardized
+from metabo.gp import GP, HyperPrior, KernelName, fitted_prior, standardized
 from metabo.policies.base import Policy, Proposal
 from metabo.seeding import Noise
 from metabo.state import BOState
@@ -18,10 +19,12 @@ class Refitted:
 
     then: Policy
     kernel: KernelName = "matern52"
+    hyperprior: HyperPrior | Literal["usual"] | None = "usual"
+    """What is expected of the hyperparameters; with None the likelihood alone decides."""
 
     def propose(self, state: BOState, noise: Noise) -> Proposal:
         """The other policy's choice."""
         x, y = state.history.x, standardized(state.history.y)
-        prior = fitted_prior(x, y, kernel=self.kernel)
+        prior = fitted_prior(x, y, kernel=self.kernel, hyperprior=self.hyperprior)
         gp = GP.of(prior, x, y) if y.shape[-1] else GP.empty(prior, state.n_episodes)
         return self.then.propose(BOState(gp, state.step, state.budget), noise)

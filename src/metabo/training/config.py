@@ -307,6 +307,8 @@ def read_settings(texts: Iterable[str]) -> dict[str, object]:
 
 def usual_preset(family: str) -> str:
     """The preset for a family where none is named."""
+    if parse(family)[0] in ("gp-rbf", "gp-matern52"):
+        return "general"
     return "table" if isinstance(family_of(family), TabularFamily) else "default"
 
 

@@ -3,6 +3,7 @@
 from metabo.errors import OptionError, unknown
 from metabo.experiments.catalogue.benchmarks import BENCHMARK_EXPERIMENTS
 from metabo.experiments.catalogue.furuta import FURUTA_EXPERIMENTS
+from metabo.experiments.catalogue.general import GENERAL_EXPERIMENTS
 from metabo.experiments.catalogue.record import (
     ALL_SOURCES,
     BENCHMARKS,
@@ -31,7 +32,14 @@ __all__ = [
 ]
 
 EXPERIMENTS: dict[str, Experiment] = {
-    e.name: e for e in (*BENCHMARK_EXPERIMENTS, *FURUTA_EXPERIMENTS, *TABLE_EXPERIMENTS, *STUDIES)
+    e.name: e
+    for e in (
+        *BENCHMARK_EXPERIMENTS,
+        *FURUTA_EXPERIMENTS,
+        *TABLE_EXPERIMENTS,
+        *GENERAL_EXPERIMENTS,
+        *STUDIES,
+    )
 }
 
 

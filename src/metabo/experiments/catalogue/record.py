@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
+from metabo.experiments.setting import Hyperparameters
 from metabo.policies import SearchName
 
 Kind = Literal[
@@ -52,6 +53,7 @@ class Unit:
     """For a study of source tasks: their number."""
     training: tuple[str, ...] = ()
     """For such a study: how it trains."""
+    hyperparameters: Hyperparameters = "known"
 
     @property
     def label(self) -> str:
@@ -67,8 +69,9 @@ class Unit:
     @property
     def configuration(self) -> dict[str, object]:
         """As stored; what came later is left out where it is not used, for older results."""
-        later = {"artifact", "sources", "training"}
-        return {key: value for key, value in asdict(self).items() if value or key not in later}
+        later = {"artifact": None, "sources": "", "training": (), "hyperparameters": "known"}
+        described = asdict(self)
+        return {k: v for k, v in described.items() if k not in later or v != later[k]}
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class Experiment:
     """The stream of random numbers that tasks are drawn from."""
     artifact: str | None = None
     """For `metabo` on families without an artifact of their own."""
+    hyperparameters: Hyperparameters = "known"
     threshold: float | None = None
     """The regret that has to be reached, where steps to it are counted."""
 
@@ -112,4 +116,5 @@ class Experiment:
                         self.artifact if method == "metabo" else None,
                         sources,
                         size.training,
+                        self.hyperparameters,
                     )

@@ -45,6 +45,7 @@ class Job:
             budget=unit.budget,
             artifact=artifact or unit.artifact,
             search=unit.search,
+            hyperparameters=unit.hyperparameters,
             device=device or self.device,
             stream=unit.stream,
             on_progress=lambda _, done, n: told(done, n),
