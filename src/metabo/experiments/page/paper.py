@@ -84,8 +84,15 @@ PAPER: dict[str, tuple[str, str]] = {
 }
 
 
+FITTED = "-fitted"
+"""Ends the names of experiments whose hyperparameters are not known, as they are in the paper."""
+
+
 def paper(experiment: str) -> tuple[str, str]:
     """Place and claim of an experiment, or of the figure that its name begins with."""
+    if experiment.endswith(FITTED):
+        place, _ = paper(experiment.removesuffix(FITTED))
+        return f"Not in the paper: {place} with fitted hyperparameters", ""
     for name in (experiment, *(key for key in PAPER if experiment.startswith(f"{key}-"))):
         if name in PAPER:
             return PAPER[name]
