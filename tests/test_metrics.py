@@ -1,6 +1,14 @@
 import torch
 
-from metabo.metrics import bootstrap_mean, fraction_solved, quantiles, simple_regret, steps_to
+from metabo.metrics import (
+    bootstrap_mean,
+    bootstrap_median,
+    bootstrap_steps,
+    fraction_solved,
+    quantiles,
+    simple_regret,
+    steps_to,
+)
 
 REGRET = torch.tensor([[3.0, 1.0, 0.5], [4.0, 4.0, 4.0], [0.2, 0.2, 0.1]], dtype=torch.float64)
 
@@ -45,3 +53,26 @@ def test_the_bootstrap_interval_covers_the_mean_as_often_as_it_says(rng):
 def test_the_bootstrap_interval_of_equal_tasks_is_a_point():
     curve = torch.tensor([[3.0, 2.0]]).double().expand(5, -1)
     assert torch.equal(bootstrap_mean(curve), curve[:3])
+    assert torch.equal(bootstrap_median(curve), curve[:3])
+
+
+def test_an_interval_of_the_median_does_not_mind_one_wild_task(rng):
+    tasks = torch.randn(101, 1, generator=rng, dtype=torch.float64)
+    wild = tasks.clone()
+    wild[tasks.argmax()] = 1e9
+    torch.testing.assert_close(bootstrap_median(wild), bootstrap_median(tasks))
+    low, median, high = bootstrap_median(tasks)[:, 0]
+    assert low < median < high
+    assert high - low < 0.8
+
+
+def test_steps_have_an_interval_that_holds_them_and_one_too_many_for_never(rng):
+    noise = torch.rand(101, 1, generator=rng, dtype=torch.float64)
+    regret = 2.0 - 0.1 * torch.arange(20, dtype=torch.float64) + noise
+    low, steps, high = bootstrap_steps(regret, 1.0)
+    assert low <= steps <= high
+    assert high - low <= 4
+    assert steps == int(steps_to(regret.quantile(0.5, 0)[None], 1.0))
+    assert bootstrap_steps(regret, -9.0) == (21, 21, 21)
+    same = torch.tensor([[3.0, 1.0, 0.5]]).double().expand(4, -1)
+    assert bootstrap_steps(same, 1.0) == (2, 2, 2)

@@ -32,12 +32,47 @@ def bootstrap_mean(
     Tasks are drawn again with replacement: the interval tells how much the mean depends on which
     of them happened to be there. Methods given the same seed are compared on the same draws.
     """
-    source = generator(seed, "bootstrap")
-    index = torch.randint(len(regret), (draws, len(regret)), generator=source)
-    means = regret[index].mean(1)  # draws T
-    ends = regret.new_tensor([(1 - level) / 2, (1 + level) / 2])
-    low, high = torch.quantile(means, ends, dim=0)
-    return torch.stack([low, regret.mean(0), high])
+    means = regret[_resampled(len(regret), draws, seed)].mean(1)  # draws T
+    return _interval(means, regret.mean(0), level)
+
+
+def bootstrap_median(
+    regret: Float[Tensor, "E T"], *, level: float = 0.9, draws: int = 1000, seed: int = 0
+) -> Float[Tensor, "3 T"]:
+    """Lower end, median and upper end of an interval for the median over tasks, as above."""
+    medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
+    return _interval(medians, regret.quantile(0.5, 0), level)
+
+
+def bootstrap_steps(
+    regret: Float[Tensor, "E T"],
+    threshold: float,
+    *,
+    level: float = 0.9,
+    draws: int = 300,
+    seed: int = 0,
+) -> tuple[int, int, int]:
+    """Lower end, value and upper end of the first step with a median at most the threshold.
+
+    T + 1 stands for never.
+    """
+    medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
+    steps = steps_to(medians, threshold).sort().values
+    cut = int((1 - level) / 2 * draws)
+    whole = steps_to(regret.quantile(0.5, 0)[None], threshold)
+    return int(steps[cut]), int(whole), int(steps[draws - 1 - cut])
+
+
+def _resampled(n: int, draws: int, seed: int) -> Int[Tensor, "draws n"]:
+    return torch.randint(n, (draws, n), generator=generator(seed, "bootstrap"))
+
+
+def _interval(
+    drawn: Float[Tensor, "draws T"], whole: Float[Tensor, " T"], level: float
+) -> Float[Tensor, "3 T"]:
+    ends = drawn.new_tensor([(1 - level) / 2, (1 + level) / 2])
+    low, high = torch.quantile(drawn, ends, dim=0)
+    return torch.stack([low, whole, high])
 
 
 def fraction_solved(regret: Float[Tensor, "E T"], threshold: float) -> Float[Tensor, " T"]:

@@ -5,6 +5,12 @@ import pytest
 from metabo import cli
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path_factory):
+    """Commands write to `runs` where they are called: not into the repository."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+
+
 @pytest.fixture
 def metabo(monkeypatch, capsys):
     """Run the command line in this process; give the exit code and what was printed."""

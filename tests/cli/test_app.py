@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from metabo.cli import report
-from metabo.experiments import runner
 from metabo.experiments.catalogue import Experiment, Scale
+from metabo.experiments.runs import job
 
 
 def test_list_names_everything(metabo):
@@ -216,6 +216,19 @@ def test_report_only_reads_unless_told_otherwise(metabo, reported, tmp_path):
     assert f"Wrote {picture}" in metabo(*reported)[1]
 
 
+def test_report_writes_a_page_and_says_so(metabo, reported, tmp_path):
+    page = tmp_path / "page"
+    code, out, _ = metabo(*reported, "--page", page)
+    assert code == 0
+    assert f"Wrote {page / 'report.html'}" in out
+    assert "id='small'" in (page / "report.html").read_text()
+    assert (page / "small.svg").exists()
+    (tmp_path / "file").touch()
+    code, out, _ = metabo(*reported, "--page", tmp_path / "file" / "page")
+    assert code == 0
+    assert "No page was written" in out
+
+
 def test_report_that_misses_nothing_names_the_way_to_run_all_again(metabo, reported, tmp_path):
     before = {p: t for p, t in times(tmp_path).items() if p.suffix == ".json"}
     code, out, _ = metabo(*reported, "--rerun")
@@ -230,7 +243,7 @@ def test_a_stopped_forced_report_goes_on_where_it_stopped(
 ):
     paths = [tmp_path / unit.path for unit in small.units("smoke")]
     before = [p.stat().st_mtime_ns for p in paths]
-    original = runner.evaluate
+    original = job.evaluate
 
     def stop(family, **options):
         if (family, options["methods"]) == ("goldstein-price", ["ei"]):
@@ -238,7 +251,7 @@ def test_a_stopped_forced_report_goes_on_where_it_stopped(
         return original(family, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(runner, "evaluate", stop)
+        patch.setattr(job, "evaluate", stop)
         assert metabo(*reported, "--force")[0] == 130
     stopped = [p.stat().st_mtime_ns for p in paths]
     assert [a != b for a, b in zip(stopped, before, strict=True)] == [True] * 4 + [False] * 5

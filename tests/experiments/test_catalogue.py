@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -5,10 +6,11 @@ import pytest
 import metabo
 from metabo.acquisition import Schedule
 from metabo.experiments import Setting, method
-from metabo.experiments.catalogue import BENCHMARKS, EXPERIMENTS, SCALES
+from metabo.experiments.catalogue import ALL_SOURCES, BENCHMARKS, EXPERIMENTS, SCALES
 from metabo.experiments.published import REGRET, SECONDS, STEPS, TUNED
 from metabo.experiments.report import sheets
 from metabo.experiments.runner import stored
+from metabo.experiments.runs.sources import configuration
 from metabo.experiments.transfer import PRESETS
 from metabo.options import parse
 from metabo.policies import searcher
@@ -23,6 +25,24 @@ def test_every_unit_has_its_own_file_and_a_method_that_exists():
         # An artifact named by an experiment may still have to be trained.
         if "N=200" not in name and "artifact=" not in name:
             method(name, Setting(family, searcher("grid", family.domain)))
+    for name in {u.family for u in units}:
+        metabo.family(name)
+
+
+def test_results_from_before_there_were_studies_still_count():
+    unit = next(EXPERIMENTS["figure-2"].units("full"))
+    assert not {"artifact", "sources", "training"} & unit.configuration.keys()
+    study = next(EXPERIMENTS["sources-branin"].units("full"))
+    assert {"sources", "training"} <= study.configuration.keys()
+
+
+def test_the_study_of_source_tasks_has_the_numbers_asked_for_and_trains_them_all_alike():
+    units = list(EXPERIMENTS["sources-branin"].units("full"))
+    assert {u.sources for u in units} >= {"1", "2", "5", "10", "20", "50", "100", ALL_SOURCES}
+    configurations = {replace(configuration(u, "cpu"), sources=None) for u in units}
+    assert len(configurations) == 1
+    for unit in EXPERIMENTS["sources-furuta"].units("full"):
+        assert configuration(unit, "cpu").reward == "linear"
 
 
 def test_the_grid_is_the_papers():
@@ -56,23 +76,38 @@ def test_published_numbers_fit_the_experiments():
     assert set(SECONDS) == set(EXPERIMENTS["run-time"].methods)
 
 
+TRAINING = {"config": {"episodes": 10}, "best_iteration": 12, "seconds": 5.0}
+EPISODE = {"title": "one", "best": 3.0, "steps": [{"query": [0.123], "value": 2.0}]}
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_report_shows_ours_beside_theirs_and_dashes_for_what_is_missing(name):
     one = EXPERIMENTS[name]
-    family, method_ = one.families[0], one.methods[0]
+    family = one.families[0]
     result = {
         "regret": {"median": [0.123] * one.scales["full"].budget},
         "seconds": {"seconds_per_episode": 0.123},
+        "control": {"median": [0.123] * 50, "first_stabilized": [0, 3, 50]},
+        "reach": {"regret": [[4.0] * 11 + [0.12] * 19] * 3},
+        "heat": {"threshold": 0.123, "scales": [0.1, 0.9], "steps": [[0, 1], [3, 0]]},
+        "sources": {
+            "median": [0.12] * 30,
+            "regret": [[4.0] * 11 + [1e-4] * 19] * 3,
+            "training": TRAINING,
+        },
+        "strategy": {"episodes": [EPISODE]},
         "table": {key: [0.123] * 20 for key in ("mean", "low", "high", "unsolved")},
         "tuning": {
             "total": {"gmm-ucb:w=0.22:components=3": 0.123},
             "best": "gmm-ucb:w=0.22:components=3",
         },
     }[one.kind]
-    tables = sheets(one, "full", {(family, method_): {"result": result}})
+    label = next(one.units("full")).label
+    tables = sheets(one, "full", {(family, label): {"result": result}})
     cells = [cell for table in tables for row in table.rows for cell in row]
-    assert any("0.12" in cell or "1.2e-01" in cell for cell in cells)
-    assert any(cell.startswith("-") for cell in cells)
+    assert any("0.12" in cell or "1.2e-01" in cell or cell == "12 (12 to 12)" for cell in cells)
+    if one.kind != "strategy":
+        assert any(cell.startswith("-") for cell in cells)
     for table in tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
 

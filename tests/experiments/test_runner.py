@@ -5,10 +5,10 @@ import torch
 
 import metabo
 from metabo.errors import OptionError
-from metabo.experiments import runner
 from metabo.experiments.catalogue import EXPERIMENTS, Experiment, Scale, experiment, scale
 from metabo.experiments.methods import identity
 from metabo.experiments.runner import missing, run, stored
+from metabo.experiments.runs import job
 
 SMALL = Experiment(
     "small", "A test", "regret", ("ei", "random"), {"smoke": Scale(3, 2)}, ("branin",)
@@ -79,8 +79,8 @@ def test_times_are_taken_one_episode_at_a_time_on_one_thread(tmp_path, monkeypat
         seen.append((tasks, seed, torch.get_num_threads()))
         return original(*_, tasks=tasks, seed=seed, **options)
 
-    original = runner.evaluate
-    monkeypatch.setattr(runner, "evaluate", evaluate)
+    original = job.evaluate
+    monkeypatch.setattr(job, "evaluate", evaluate)
     one = Experiment("times", "", "seconds", ("random",), {"smoke": Scale(3, 2)}, ("branin",))
     before = torch.get_num_threads()
     list(run(units(one), tmp_path))

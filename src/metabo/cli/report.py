@@ -19,11 +19,13 @@ from metabo.experiments.catalogue import (
     scale,
 )
 from metabo.experiments.display import empty_table, run_with_bars
+from metabo.experiments.page import write_page
 from metabo.experiments.report import sheets
-from metabo.experiments.runner import missing, stored
+from metabo.experiments.runner import STUDIES, missing, stored
 from metabo.store import is_writable, require_writable, write_all
 
 RESULTS = Path("results")
+PAGE_FOLDER = Path("runs/report")
 
 
 def report_(
@@ -37,8 +39,15 @@ def report_(
         bool, typer.Option("--force", help="Run everything again; once stopped, it goes on.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = RESULTS,
+    device: Annotated[str, typer.Option(help="Where to run: cpu or cuda.")] = "cpu",
+    artifacts: Annotated[
+        Path, typer.Option(help="Folder of the training runs of studies.")
+    ] = STUDIES,
+    page: Annotated[
+        Path, typer.Option(help="Folder for report.html and its pictures.")
+    ] = PAGE_FOLDER,
 ) -> None:
-    """Show stored results of experiments beside the paper's numbers; --rerun makes them."""
+    """Show stored results beside the paper's and write them as a page; --rerun makes them."""
     chosen, size = [experiment(name) for name in names or EXPERIMENTS], scale(scale_)
     units = {one.name: list(one.units(size)) for one in chosen}
     if rerun or force:
@@ -47,16 +56,19 @@ def report_(
         again.begin(chain(*units.values()), out)
     failed = 0
     for one in chosen:
-        if force:
-            failed += run_with_bars(again.outdated(units[one.name], out), out)
-        elif rerun and (left := missing(units[one.name], out)):
-            failed += run_with_bars(left, out)
+        left = again.outdated(units[one.name], out) if force else missing(units[one.name], out)
+        if force or (rerun and left):
+            failed += run_with_bars(left, out, device=device, artifacts=artifacts)
         elif rerun:
             command = _command(one, size, out, "force")
             say(f"{one.name}: nothing is missing in {out}. Run all of it again with {command}.")
         _show(one, size, out, draw=rerun or force)
     if force:
         again.end(chain(*units.values()), out)
+    if is_writable(page):
+        say(f"Wrote {write_page(chosen, size, results=out, folder=page)}")
+    else:
+        say(f"No page was written: the folder {page} cannot be. Choose another with `--page`.")
     raise typer.Exit(1 if failed else 0)
 
 
@@ -65,7 +77,7 @@ def _show(one: Experiment, size: ScaleName, out: Path, *, draw: bool) -> None:
     from metabo.experiments.figures import plot_experiment  # matplotlib is slow to import
 
     units = list(one.units(size))
-    records = {(u.family, u.method): stored(u, out) for u in units}
+    records = {(u.family, u.label): stored(u, out) for u in units}
     results = {key: record for key, record in records.items() if record is not None}
     if len(results) < len(units):
         left = len(units) - len(results)

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import Evaluation
-from metabo.experiments.runner import run
+from metabo.experiments.runner import STUDIES, run
 from metabo.experiments.tables import marks, table_rows
 from metabo.metrics import quantiles
 
@@ -51,7 +51,9 @@ def empty_table(title: str, *columns: str) -> Table:
     return table
 
 
-def run_with_bars(units: list[Unit], out: Path) -> int:
+def run_with_bars(
+    units: list[Unit], out: Path, *, device: str = "cpu", artifacts: Path = STUDIES
+) -> int:
     """Run units under two bars, of all units and of the steps of one; say how many cannot run."""
     failed = 0
     with progress_bars("{task.fields[what]}") as progress:
@@ -59,14 +61,14 @@ def run_with_bars(units: list[Unit], out: Path) -> int:
         steps = progress.add_task("steps", total=None, what="")
 
         def on_unit(unit: Unit, done: int, total: int) -> None:
-            what = f"{unit.family} {unit.method}"
+            what = f"{unit.family} {unit.label}"
             progress.update(steps, completed=done, total=total, what=what)
             progress.update(whole, completed=units.index(unit))
 
-        for unit, reason in run(units, out, on_unit):
+        for unit, reason in run(units, out, on_unit, device=device, artifacts=artifacts):
             failed += 1
             progress.console.print(
-                Text(f"{unit.experiment}, {unit.family}, {unit.method} cannot run: {reason}")
+                Text(f"{unit.experiment}, {unit.family}, {unit.label} cannot run: {reason}")
             )
         progress.update(whole, completed=len(units))
     return failed

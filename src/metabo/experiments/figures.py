@@ -1,5 +1,6 @@
 """Pictures of experiments, from stored results."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -7,15 +8,31 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from metabo.experiments.catalogue import Experiment
+from metabo.experiments import study_figures
+from metabo.experiments.catalogue import Experiment, Kind
+from metabo.experiments.explain import Explanation
 from metabo.experiments.plots import COLOURS, draw_curves, plot_tables
 from metabo.experiments.published import SECONDS
-from metabo.experiments.report import Results
+from metabo.experiments.runs.strategy import episodes
+from metabo.experiments.sheet import Results
+from metabo.experiments.strategy_plots import draw_curves_over_x
 from metabo.options import parse
+from metabo.tasks import family as family_of
+from metabo.tasks import space_of
+
+_STUDIES: dict[Kind, Callable[[Experiment, Results], Figure]] = {
+    "control": study_figures.control,
+    "reach": study_figures.reach,
+    "heat": study_figures.heat,
+    "sources": study_figures.sources,
+}
 
 
 def plot_experiment(experiment: Experiment, results: Results, path: Path) -> None:
-    """One panel per family; for run times one in all, for a table two."""
+    """Write the picture of an experiment: PNG or SVG, by the path's suffix."""
+    if experiment.kind == "strategy":
+        _strategy(experiment, results, path)
+        return
     if experiment.kind == "table":
         (family,) = experiment.families
         records = {
@@ -23,7 +40,9 @@ def plot_experiment(experiment: Experiment, results: Results, path: Path) -> Non
         }
         plot_tables(records, experiment.title, path)
         return
-    if experiment.kind == "seconds":
+    if experiment.kind in _STUDIES:
+        figure = _STUDIES[experiment.kind](experiment, results)
+    elif experiment.kind == "seconds":
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         _seconds(figure.subplots(), experiment, results)
     else:
@@ -52,6 +71,14 @@ def plot_experiment(experiment: Experiment, results: Results, path: Path) -> Non
         )
     figure.suptitle(experiment.title)
     figure.savefig(path, dpi=120)
+
+
+def _strategy(experiment: Experiment, results: Results, path: Path) -> None:
+    """GP, truth and scores: a row per step, a column per run."""
+    (family,) = experiment.families
+    runs = episodes(results[family, "metabo"]["result"])
+    space = space_of(family_of(family))
+    draw_curves_over_x(Explanation(family, family, space, "value", runs, ()), runs, path)
 
 
 def _regret(axes: Axes, family: str, experiment: Experiment, results: Results) -> None:

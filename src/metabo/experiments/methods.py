@@ -37,11 +37,12 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
     if "preset" in full:
         known = vars(tuned(parse(family)[0], full["preset"]))  # type: ignore[arg-type]
         full |= {key: str(known[key]) for key in known if full.get(key) == "None"}
-    path = artifacts().get({"metabo": family, "metabo-50": f"{family}-50"}.get(name, ""))
+    own = parse(family)[0]
+    path = artifacts().get({"metabo": own, "metabo-50": f"{own}-50"}.get(name, ""))
     given = options.get("artifact", artifact)
     if name == "metabo" and given is not None:
         path = artifacts().get(given, Path(given))
-    if path is not None and path.exists():
+    if path is not None and path.is_file():
         full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return full
 

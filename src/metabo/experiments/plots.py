@@ -40,35 +40,35 @@ def regret_title(evaluation: Evaluation) -> str:
     return f"{evaluation.family}: {tasks}, {evaluation.search} search"
 
 
-def _styles(names: list[str]) -> dict[str, tuple[str, Any, float]]:
+def styles(names: list[str]) -> dict[str, tuple[str, Any, float]]:
     """Colour, dashes and width of each method; learned AFs are black among many."""
     *others, black = COLOURS
     is_crowded = len(names) > len(COLOURS)
     learned = [name for name in names if name.startswith("metabo")] if is_crowded else []
-    styles = {name: (black, DASHES[k % len(DASHES)], 2.4) for k, name in enumerate(learned)}
+    chosen = {name: (black, DASHES[k % len(DASHES)], 2.4) for k, name in enumerate(learned)}
     rest = [name for name in names if name not in learned]
     palette = others if learned else COLOURS
     for k, name in enumerate(rest):
         # The second time round the palette the dashes are others too.
-        styles[name] = (palette[k % len(palette)], DASHES[k % len(DASHES)], 1.6)
-    return styles
+        chosen[name] = (palette[k % len(palette)], DASHES[k % len(DASHES)], 1.6)
+    return chosen
 
 
-def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray]) -> None:
+def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray], *, is_log: bool = True) -> None:
     """Draw the 30 % quantile, median and 70 % quantile of each method over the steps."""
     if curves:
-        floor = _floor(np.stack(list(curves.values())))
+        floor = _floor(np.stack(list(curves.values()))) if is_log else -np.inf
         n_steps = next(iter(curves.values())).shape[-1]
         steps = np.arange(1, n_steps + 1)
         axes.set_xlim(1, max(2, n_steps))
-    styles = _styles(list(curves))
+    shown = styles(list(curves))
     for name, curve in curves.items():
         low, median, high = np.maximum(curve, floor)
-        colour, dash, width = styles[name]
+        colour, dash, width = shown[name]
         alpha = 0.15 if len(curves) <= 7 else 0.07
         axes.fill_between(steps, low, high, color=colour, alpha=alpha, linewidth=0)
         axes.plot(steps, median, color=colour, linestyle=dash, linewidth=width, label=name)
-    axes.set_yscale("log")
+    axes.set_yscale("log" if is_log else "linear")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("evaluations t")
     axes.set_ylabel("simple regret (median, 30-70 %)")
@@ -82,9 +82,9 @@ def plot_tables(records: Mapping[str, Mapping[str, Any]], title: str, path: Path
     ends = ("low", "mean", "high")
     draw_curves(left, {name: np.array([r[k] for k in ends]) for name, r in records.items()})
     left.set_ylabel("simple regret (mean, 90 % interval)")
-    styles = _styles(list(records))
+    shown = styles(list(records))
     for name, record in records.items():
-        colour, dash, width = styles[name]
+        colour, dash, width = shown[name]
         steps, share = np.arange(1, len(record["unsolved"]) + 1), record["unsolved"]
         right.plot(steps, share, color=colour, linestyle=dash, linewidth=width, label=name)
     right.set_ylim(0, 1)

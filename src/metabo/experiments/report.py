@@ -1,25 +1,12 @@
 """Tables of stored results, ours beside the published numbers; nothing is computed here."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from metabo.experiments.catalogue import Experiment, ScaleName
+from metabo.experiments import study_sheets
+from metabo.experiments.catalogue import Experiment, Kind, ScaleName
 from metabo.experiments.published import REGRET, SECONDS, STEPS, TUNED
-from metabo.experiments.runner import Record
+from metabo.experiments.sheet import NOTHING, Results, Sheet
 from metabo.experiments.tables import marks, table_rows
-
-Results = Mapping[tuple[str, str], Record]
-"""Stored records by family and method; missing ones are not in it."""
-NOTHING = "-"
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table as text."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def sheets(experiment: Experiment, scale: ScaleName, results: Results) -> list[Sheet]:
@@ -105,9 +92,14 @@ def _total(total: Mapping[str, float], setting: str) -> str:
     return f"{total[setting]:.3g}" if setting in total else NOTHING
 
 
-_SHEETS: dict[str, Callable[[Experiment, ScaleName, Results], list[Sheet]]] = {
+_SHEETS: dict[Kind, Callable[[Experiment, ScaleName, Results], list[Sheet]]] = {
     "regret": _regret,
     "seconds": _seconds,
     "tuning": _tuning,
     "table": _table,
+    "control": study_sheets.control,
+    "reach": study_sheets.reach,
+    "heat": study_sheets.heat,
+    "sources": study_sheets.sources,
+    "strategy": study_sheets.strategy,
 }
