@@ -15,7 +15,7 @@ from torch import Tensor
 
 import metabo
 from metabo.loop import rollout
-from metabo.policies import Maximize, Policy, RandomSearch, Refitted, classical, searcher
+from metabo.policies import Policy, RandomSearch, Refitted, classical, learned, searcher
 from metabo.seeding import generator
 from metabo.tasks import TaskFamily, Tasks
 from metabo.version import commit
@@ -72,7 +72,7 @@ def _regret(method: str, family: TaskFamily, tasks: Tasks, given: argparse.Names
     search = searcher("gradient", family.domain)
     policy: Policy
     if method == "metabo":
-        policy = Maximize(metabo.load(given.artifact).to(given.device), search)
+        policy = learned(metabo.load(given.artifact).to(given.device), family.domain, search)
     else:
         policy = classical(method, family.domain, search)
     if given.hyperparameters == "fitted" and not isinstance(policy, RandomSearch):

@@ -50,6 +50,12 @@ def test_it_is_ei_where_there_is_none(tmp_path, monkeypatch):
     assert metabo.Optimizer(SPACE, budget=20).settings["af"] == {"kind": "method", "name": "ei"}
 
 
+def test_it_starts_at_the_midpoint_like_the_classical_methods(general):
+    for af in (None, "ei"):
+        params = metabo.Optimizer(SPACE, budget=20, af=af).ask()
+        assert params == pytest.approx({"x": 2.5, "y": 7.5})
+
+
 def test_its_own_prior_is_not_taken_even_in_as_many_dimensions(general):
     space = SPACE | {"z": metabo.Float(0, 1)}
     assert metabo.Optimizer(space, budget=20).settings["prior"] == {"kind": "fitted"}

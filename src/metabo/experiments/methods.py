@@ -17,7 +17,7 @@ from metabo.experiments.transfer import (
     tuned,
 )
 from metabo.options import build, declared_options, parse
-from metabo.policies import CLASSICAL, Maximize, Policy
+from metabo.policies import CLASSICAL, Policy, learned
 from metabo.pretrained import artifacts, load
 
 
@@ -48,7 +48,7 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
 
 
 def _learned(name: str, setting: Setting) -> Policy:
-    """Maximize a trained AF, without any initial design."""
+    """Maximize a trained AF."""
     if name not in artifacts() and not Path(name).exists():
         raise OptionError(
             f"There is no artifact `{name}`. Train one with `metabo train {setting.family.name}` "
@@ -61,7 +61,7 @@ def _learned(name: str, setting: Setting) -> Policy:
             f"The artifact `{name}` was trained for points of {shape.dim} dimensions, but family "
             f"`{setting.family.name}` has {dim}. Give one trained for it with `--artifact`."
         )
-    return Maximize(af.to(setting.device), setting.search)
+    return learned(af.to(setting.device), setting.family.domain, setting.search)
 
 
 def _metabo(setting: Setting, *, artifact: str | None = None) -> Policy:

@@ -8,7 +8,15 @@ from metabo.acquisition import AcquisitionFunction, NeuralAF
 from metabo.errors import OptionError, ShapeError, unknown
 from metabo.optimizer.configurations import CandidatesName, Configurations, configurations
 from metabo.options import parse
-from metabo.policies import CLASSICAL, Maximize, Policy, SearchName, classical, in_space
+from metabo.policies import (
+    CLASSICAL,
+    Maximize,
+    Policy,
+    SearchName,
+    classical,
+    in_space,
+    learned,
+)
 from metabo.pretrained import TrainedAF, artifacts, load
 from metabo.schema import first_difference
 from metabo.space import Parameter, Space
@@ -57,6 +65,8 @@ def proposer(
         policy = classical(chosen, domain, finder)
     elif isinstance(chosen, Policy):
         policy = chosen
+    elif isinstance(chosen, NeuralAF):
+        policy = learned(chosen, domain, finder)
     else:
         policy = Maximize(chosen, finder)
     return Proposer(policy, where, _identity(chosen), artifact, few)

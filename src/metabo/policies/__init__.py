@@ -7,7 +7,7 @@ from metabo.domain import Box, Domain, Finite
 from metabo.errors import unknown
 from metabo.policies.base import Policy, Proposal
 from metabo.policies.candidates import Candidates
-from metabo.policies.classical import CLASSICAL, classical, from_midpoint
+from metabo.policies.classical import CLASSICAL, classical, from_midpoint, learned
 from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
 from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
@@ -96,6 +96,7 @@ __all__ = [
     "from_midpoint",
     "greedy_portfolio",
     "in_space",
+    "learned",
     "queried",
     "searcher",
 ]

@@ -1,4 +1,4 @@
-"""The methods that need no more than a domain and a search, by name.
+"""The methods that need no more than a domain and a search, by name; and how a learned AF starts.
 
 A method's options are its builder's keyword parameters.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
-from metabo.acquisition import EI, PI, UCB, AcquisitionFunction, LogEI
+from metabo.acquisition import EI, PI, UCB, AcquisitionFunction, LogEI, NeuralAF
 from metabo.domain import Box, Domain
 from metabo.errors import unknown
 from metabo.options import build, parse
@@ -33,6 +33,17 @@ def from_midpoint(af: AcquisitionFunction, domain: Domain, search: Searcher) -> 
     """
     policy = Maximize(af, search)
     return StartAt(0.5, policy, domain) if isinstance(domain, Box) else policy
+
+
+def learned(af: NeuralAF, domain: Domain, search: Searcher) -> Policy:
+    """Maximize a learned AF, without any initial design: it has learned where to begin.
+
+    One that does not see x has not. Before the first observation all points are the same to it,
+    and it starts at the midpoint like the classical methods.
+    """
+    if af.architecture.is_for_any_dimension:
+        return from_midpoint(af, domain, search)
+    return Maximize(af, search)
 
 
 def _ei(domain: Domain, search: Searcher) -> Policy:

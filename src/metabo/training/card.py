@@ -6,7 +6,7 @@ from metabo.acquisition import NeuralAF
 from metabo.domain import Domain, Finite
 from metabo.loop import rollout
 from metabo.metrics import quantiles
-from metabo.policies import MAX_LISTED, Maximize, Policy, classical, searcher
+from metabo.policies import MAX_LISTED, Policy, classical, learned, searcher
 from metabo.schema import to_json
 from metabo.tasks import TaskFamily, space_of
 from metabo.tasks.tabular import TabularFamily
@@ -23,7 +23,7 @@ def training_card(
     budget = config.budget or setting.budget
     search = searcher("gradient", setting.domain, repeats=setting.noise > 0)
     policies: dict[str, Policy] = {
-        "metabo": Maximize(af, search),
+        "metabo": learned(af, setting.domain, search),
         **{name: classical(name, setting.domain, search) for name in ("ei", "random")},
     }
     return {
