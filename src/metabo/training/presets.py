@@ -63,8 +63,11 @@ PRESETS: dict[str, dict[str, object]] = {
         "learning_rate": 1e-3,
         "reward": "linear",
         "entropy_coefficient": 0.0,
-        "feature_scale": 5.0,
+        "feature_scale": 2.0,
+        "residual": "log_ei",
+        "residual_weight": 2.0,
         "group": 4,
+        "members": 4,
     },
     # Tasks of which nothing is known but their smoothness, in any number of dimensions; most of an
     # advantage is how smooth the task is, which the critic and the group take out.
