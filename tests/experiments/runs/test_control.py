@@ -48,6 +48,6 @@ def test_an_artifact_of_another_family_that_does_not_exist_is_named(tmp_path):
         artifact="no-such-artifact",
     )
     ((_, reason),) = run(one.units("smoke"), tmp_path)
-    assert "Unknown artifact `no-such-artifact`" in reason
+    assert "There is no artifact `no-such-artifact`" in reason
     with pytest.raises(OptionError, match=r"Unknown experiment `c`"):
         metabo.experiments.catalogue.experiment("c")
