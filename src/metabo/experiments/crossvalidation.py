@@ -35,8 +35,6 @@ from metabo.training.presets import usual_preset
 from metabo.version import commit
 
 SETTINGS = "settings.json"
-_CLEARLY = 3.0
-"""How many deviations of the noise in a score make a difference that is not luck."""
 METHODS = ("metabo", "ei", "taf-me", "taf-r", "portfolio", "mean-rank", "random")
 LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
 Folds = int | Literal["leave-one-out"]
@@ -221,18 +219,14 @@ def _best(curve: list[tuple[int, float]]) -> int:
     """The last iteration at which the curve is as high as anywhere, but for its own noise.
 
     A few data sets make a noisy score, and its highest value is luck. So training is cut short
-    only where going on made things clearly worse: by more than three times what validations
-    scatter around the mean of themselves and their neighbours.
+    only where going on made things clearly worse: by more than validations scatter around the mean
+    of themselves and their neighbours.
     """
     scores = torch.tensor([score for _, score in curve], dtype=torch.float64)
     windows = [scores[max(0, i - 1) : i + 2] for i in range(len(scores))]
     smooth = torch.stack([window.mean() for window in windows])
     noise = (scores - smooth).square().mean().sqrt()
-    return max(
-        at
-        for (at, _), s in zip(curve, smooth, strict=True)
-        if s >= smooth.max() - _CLEARLY * noise
-    )
+    return max(at for (at, _), s in zip(curve, smooth, strict=True) if s >= smooth.max() - noise)
 
 
 def _tests(name: str) -> tuple[str, ...]:
