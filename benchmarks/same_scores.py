@@ -29,8 +29,8 @@ class Case:
     task: int
     step: int
     worst_score_error: float
-    """Relative, at 1,000 points; where scores are below 1e-3 of the largest, to that: what crosses zero
-    there has no relative error to speak of, and only differences of scores mean anything."""
+    """Relative, at 1,000 points; where scores are below 1e-3 of the largest, to that: a score that
+    crosses zero has no relative error to speak of, and only differences of scores mean anything."""
     shortfall: float | None = None
     """How much lower the point of `optimize_acqf` scores than ours, in units of the range."""
 
