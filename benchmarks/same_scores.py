@@ -30,7 +30,7 @@ class Case:
     step: int
     worst_score_error: float
     """Relative, at 1,000 points; where scores are below 1e-3 of the largest, to that: a score that
-    crosses zero has no relative error to speak of, and only differences of scores mean anything."""
+    crosses zero has no relative error to speak of, and only differences of scores matter."""
     shortfall: float | None = None
     """How much lower the point of `optimize_acqf` scores than ours, in units of the range."""
 
