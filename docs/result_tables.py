@@ -19,6 +19,7 @@ from metabo.experiments.page.evidence import Evidence
 from metabo.experiments.page.paper import paper
 from metabo.experiments.published import PENDULUM, PROGRAM_SECONDS, TUNED
 from metabo.experiments.runner import stored
+from metabo.experiments.tables import table_rows
 
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -162,6 +163,15 @@ def ahead(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
     return ("", *(TITLES[family] for family in one.families)), rows
 
 
+def means(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
+    """Mean regret on a table's data sets with its interval, and the share not solved."""
+    steps = [int(t) for t in options["t"].split(",")]
+    found = {method: r["result"] for (_, method), r in _results(names).items() if r is not None}
+    rows = table_rows(found, _methods(names, options), steps)
+    header = ("", f"t = {steps[0]}", *map(str, steps[1:]), "unsolved")
+    return header, [(f"`{method}`", *cells) for method, *cells in rows]
+
+
 def claims(_: list[str], __: Options) -> tuple[tuple[str, ...], Rows]:
     """The paper's claims, as the report judges them."""
     kept = {
@@ -212,6 +222,7 @@ VIEWS: dict[str, Callable[[list[str], Options], tuple[tuple[str, ...], Rows]]] =
     "tuning": tuning,
     "stabilized": stabilized,
     "ahead": ahead,
+    "means": means,
     "claims": claims,
     "catalogue": catalogue,
 }
