@@ -144,6 +144,11 @@ def _legend(figure: Figure) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
+    n_columns = max(2, int(figure.get_figwidth() // 2.5))  # inches that a method's name takes
     figure.legend(
-        list(handles.values()), list(handles), loc="outside lower center", ncols=4, frameon=False
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=n_columns,
+        frameon=False,
     )
