@@ -12,7 +12,14 @@ from metabo.errors import DataError, OptionError
 from metabo.experiments.crossvalidation import _best, _mean_curve, cross_validate
 from metabo.experiments.evaluate import evaluate
 
-TINY = {"iterations": 4, "validate_every": 2, "episodes": 4, "hidden": (4,), "minibatches": 2}
+TINY = {
+    "members": 1,
+    "iterations": 4,
+    "validate_every": 2,
+    "episodes": 4,
+    "hidden": (4,),
+    "minibatches": 2,
+}
 FEW = ("metabo", "portfolio", "random")
 
 

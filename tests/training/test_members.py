@@ -3,7 +3,7 @@ import json
 import pytest
 import torch
 
-from metabo.errors import DataError
+from metabo.errors import DataError, OptionError
 from metabo.pretrained import load
 from metabo.training import train
 
@@ -60,3 +60,14 @@ def test_a_team_of_another_size_is_not_resumed(tmp_path):
 def test_what_was_never_begun_cannot_be_resumed(tmp_path):
     with pytest.raises(DataError, match=r"no training run"):
         train("branin", out=tmp_path, members=2, resume=True, **SMALL)
+
+
+def test_a_single_run_does_not_overwrite_a_team(tmp_path):
+    train("branin", out=tmp_path, members=2, **SMALL)
+    with pytest.raises(DataError, match=r"holds a training run"):
+        train("branin", out=tmp_path, **SMALL)
+
+
+def test_time_must_not_be_negative(tmp_path):
+    with pytest.raises(OptionError, match=r"`seconds` must not be negative"):
+        train("branin", out=tmp_path, members=2, seconds=-5.0, **SMALL)

@@ -123,12 +123,13 @@ def cross_validate(
     settings: dict[str, object] = {"seed": seed, **changes}
     config = _configuration(family, settings)
     _begin(out, {"folds": folds, "validate": validate, **settings, **_identity(family, setting)})
-    kinds = ("probe", "fold") if validate else ("fold",)
+    iterations = {f"fold-{k}": config.end * config.members for k in range(folds)}
+    if validate:
+        iterations |= {f"probe-{k}": config.end for k in range(folds)}
     runs = TrainingRuns(
         out,
         jobs,
-        config.end,
-        tuple(f"{kind}-{k}" for kind in kinds for k in range(folds)),
+        iterations,
         lambda done, total: _tell(on_progress, "training", done, total),
     )
     ends: list[dict[str, object]] = [{} for _ in names]

@@ -50,9 +50,11 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
 def _learned(name: str, setting: Setting) -> Policy:
     """Maximize a trained AF."""
     if name not in artifacts() and not Path(name).exists():
+        few = " --sources 50" if name.endswith("-50") else ""
         raise OptionError(
-            f"There is no artifact `{name}`. Train one with `metabo train {setting.family.name}` "
-            f"and give it with `--artifact FILE`, or choose from: {', '.join(artifacts())}."
+            f"There is no artifact `{name}`. Choose one with `--artifact`: "
+            f"{', '.join(artifacts())}; or train one with `metabo train "
+            f"{setting.family.name}{few}` and give its file."
         )
     af = load(name)
     shape, dim = af.architecture, setting.family.domain.dim

@@ -26,10 +26,8 @@ class TrainingRuns:
     out: Path
     jobs: int
     """Runs at a time, each on one core."""
-    iterations: int
-    """Of a run that has not begun, as far as is known."""
-    names: tuple[str, ...]
-    """Of all runs to come."""
+    iterations: Mapping[str, int]
+    """Of all runs to come, as far as is known before they begin."""
     on_progress: Callable[[int, int], None] | None = None
     """Told how many iterations are done, and of how many."""
 
@@ -70,7 +68,7 @@ class TrainingRuns:
 
     def _tell(self) -> None:
         if self.on_progress is not None:
-            done = {name: self._n_done(name) for name in self.names}
+            done = {name: self._n_done(name) for name in self.iterations}
             self.on_progress(sum(done.values()), sum(self._end(n, done[n]) for n in done))
 
     def _is_finished(self, name: str) -> bool:
@@ -87,7 +85,7 @@ class TrainingRuns:
         if self._is_finished(name):
             return n_done
         if not path.exists():
-            return self.iterations
+            return self.iterations[name]
         config = json.loads(path.read_text())
         end = min(config["iterations"], config["stop_at"] or config["iterations"])
         return int(end * config.get("members", 1))

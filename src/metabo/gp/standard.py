@@ -36,8 +36,9 @@ def default_prior(dim: int, kernel: KernelName = "matern52") -> Prior:
 def standardized(y: Float[Tensor, "E t"]) -> Float[Tensor, "E t"]:
     """The values of each data set with mean 0 and deviation 1; equal ones become 0.
 
-    They are rounded to 1e-12, so that f and a f + b give the same values to the bit, and runs on
-    them the same queries: a fit may choose among optima that differ by a rounding error.
+    They are rounded to 1e-12, so that f and a f + b nearly always give the same values to the bit
+    where b is not much larger than f, and runs on them the same queries: a fit may choose among
+    optima that differ by a rounding error.
     """
     if not y.shape[-1]:
         return y

@@ -73,7 +73,7 @@ def _furuta(
         scale: Range = (0.75, 1.25),
         sources: int | None = None,
         noise: float = 0.0,
-        fused: Fused = "never",
+        fused: Fused = "cuda",
     ) -> ParametricFamily:
         return make(scale, fused=fused).restricted(sources).observed_with(noise)
 

@@ -1,4 +1,4 @@
-"""Standard test functions that no acquisition function was trained on: six surfaces in 2 to 6 D.
+"""Standard test functions that no acquisition function was trained on: five surfaces in 2 to 6 D.
 
 They are the usual ones on their usual boxes, brought to the unit cube, standardized and with their
 sign flipped so that they are maximized. They are defined, and below their maxima, on the whole

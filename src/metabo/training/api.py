@@ -27,8 +27,8 @@ def train(
     Args:
         family: The tasks to learn from, such as `branin`.
         out: Folder for the artifact, the log and the checkpoints.
-        preset: `default`, `paper`, `fast` or `table`; if None, `table` for tables of results and
-            else `default`.
+        preset: `default`, `paper`, `fast`, `table` or `general`; if None, `table` for tables of
+            results and else `default`.
         seconds: Stop after so much time; the run can be resumed.
         resume: Go on with the run in the folder.
         record: Whether to record CUDA graphs on a GPU; tasks that look at values cannot be.

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from metabo.acquisition import merged
-from metabo.errors import DataError
+from metabo.errors import DataError, OptionError
 from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
 from metabo.training.card import training_card
@@ -33,6 +33,8 @@ def train_members(
     on_event: OnEvent | None = None,
 ) -> Path:
     """Train one member after the other, each in a folder of its own; give the path of the mean."""
+    if seconds is not None and not seconds >= 0:
+        raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
     started, n = time.perf_counter(), config.members
     _begin(config, out / "config.json", resume=resume)
     paths, progress, logs = [], [], []

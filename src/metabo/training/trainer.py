@@ -72,7 +72,7 @@ class Trainer:
             self.progress, self.best = load_checkpoint(
                 checkpoint, config, self.family, self.networks, self.optimizer
             )
-        elif checkpoint.exists():
+        elif checkpoint.exists() or (out / "member-0").exists():
             raise DataError(f"`{out}` holds a training run. Give `--resume`, or another `--out`.")
         elif resume and not (out / "config.json").exists():
             raise DataError(f"There is no training run in `{out}` to resume.")

@@ -37,7 +37,8 @@ def page(
     body = [
         f"<h1>{escape(title)}</h1>",
         "<p>MetaBO (Volpp et al., ICLR 2020): each figure and table of the paper, rebuilt from "
-        "stored results, beside what the paper says. Regrets are medians over unseen tasks.</p>",
+        "stored results, beside what the paper says. Regrets are medians over unseen tasks, on "
+        "tables means over unseen data sets.</p>",
         _contents(sections),
         "<h2 id='claims'>Claims of the paper</h2>",
         f"<p>{_counted(verdicts)} Each is judged by the criterion beside it, from the numbers "
@@ -116,7 +117,8 @@ def _section(one: Section, picture: bytes | None) -> str:
         f"<p class='place'>{escape(one.place)}</p>",
     ]
     if one.claim:
-        parts.append(f"<p><strong>The paper:</strong> {escape(one.claim)}</p>")
+        who = "" if one.place.startswith("Not in the paper") else "<strong>The paper:</strong> "
+        parts.append(f"<p>{who}{escape(one.claim)}</p>")
     if picture is None:
         parts.append("<p class='not-run'>Not run: nothing is stored.</p>")
     else:

@@ -34,6 +34,7 @@ class Job:
         seed: int | None = None,
         device: str | None = None,
         artifact: str | None = None,
+        task_file: Path | None = None,
     ) -> MethodResult:
         """A method on the unit's family, as the unit has it where nothing else is said."""
         unit, told = self.unit, on_step or self.on_step
@@ -44,6 +45,7 @@ class Job:
             seed=unit.seed if seed is None else seed,
             budget=unit.budget,
             artifact=artifact or unit.artifact,
+            task_file=task_file,
             search=unit.search,
             hyperparameters=unit.hyperparameters,
             device=device or self.device,
