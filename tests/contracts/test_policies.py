@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from families import APPROXIMATE, params
+from families import ALIKE, APPROXIMATE, params
 
 import metabo
 from metabo.acquisition import EI
@@ -43,7 +43,7 @@ def replay(family, state, e):
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("search_name", ["gradient", "grid", "sobol"])
-@pytest.mark.parametrize("family_name", params(APPROXIMATE))
+@pytest.mark.parametrize("family_name", params(APPROXIMATE, ALIKE))
 def test_lockstep_is_alone(family_name, search_name):
     family = metabo.family(family_name)
     tasks = family.sample(EPISODES, generator(0, "test tasks"))
@@ -63,7 +63,7 @@ def test_lockstep_is_alone(family_name, search_name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("search_name", ["gradient", "grid"])
-@pytest.mark.parametrize("family_name", params(APPROXIMATE))
+@pytest.mark.parametrize("family_name", params(APPROXIMATE, ALIKE))
 def test_lockstep_is_alone_to_the_end_of_a_run(family_name, search_name):
     family = metabo.family(family_name)
     tasks = family.sample(EPISODES, generator(0, "test tasks"))
