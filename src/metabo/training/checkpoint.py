@@ -52,6 +52,16 @@ def save_checkpoint(
     write_all(path.parent, {path.name: save_bytes(to_bytes(owned, metadata))})
 
 
+def require_same(config: TrainConfig, stored: dict[str, object], folder: Path) -> None:
+    """Raise unless the run in a folder has this configuration."""
+    difference = config.first_difference(stored)
+    if difference:
+        raise DataError(
+            f"`{folder}` holds a run with another configuration: {difference}. "
+            "Use the same options, the preset included, or another `--out`."
+        )
+
+
 def load_checkpoint(
     path: Path,
     config: TrainConfig,
@@ -72,12 +82,7 @@ def load_checkpoint(
         raise DataError(
             f"`{path}` is not a checkpoint of metabo. Remove it, or use another `--out`."
         )
-    difference = config.first_difference(json.loads(metadata["config"]))
-    if difference:
-        raise DataError(
-            f"`{path.parent}` holds a run with another configuration: {difference}. "
-            "Use the same options, the preset included, or another `--out`."
-        )
+    require_same(config, json.loads(metadata["config"]), path.parent)
     # A checkpoint of an earlier version does not say; there is nothing to compare then.
     before, now = json.loads(metadata.get("data", "{}")), _data(family)
     if before and before != now:

@@ -26,11 +26,11 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
             "validate_every",
             "validation_tasks",
             "checkpoint_every",
+            "patience",
         ),
         lambda v: v >= 1,
         "be at least 1",
     ),
-    (("patience",), lambda v: v >= 1, "be at least 1"),
     (("gamma", "gae_lambda"), lambda v: 0 <= v <= 1, "lie in 0..1"),
     (
         (

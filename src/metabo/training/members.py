@@ -15,7 +15,7 @@ from metabo.errors import DataError, OptionError
 from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
 from metabo.training.card import training_card
-from metabo.training.checkpoint import Progress
+from metabo.training.checkpoint import Progress, require_same
 from metabo.training.config import TrainConfig
 from metabo.training.log import Event
 from metabo.training.trainer import Trainer
@@ -62,9 +62,7 @@ def train_members(
 def _begin(config: TrainConfig, path: Path, *, resume: bool) -> None:
     """Write down what the folder holds, or make sure that it holds this."""
     if resume and path.exists():
-        difference = config.first_difference(json.loads(path.read_text()))
-        if difference is not None:
-            raise DataError(f"`{path.parent}` holds another run: {difference}.")
+        require_same(config, json.loads(path.read_text()), path.parent)
     elif resume:
         raise DataError(f"There is no training run in `{path.parent}` to resume.")
     elif path.exists():

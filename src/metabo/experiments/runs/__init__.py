@@ -7,9 +7,10 @@ from metabo.experiments.runs.control import control
 from metabo.experiments.runs.heat import heat
 from metabo.experiments.runs.job import Job, Record
 from metabo.experiments.runs.plain import regret, table
-from metabo.experiments.runs.settings import seconds, tuning
 from metabo.experiments.runs.sources import sources
 from metabo.experiments.runs.strategy import strategy
+from metabo.experiments.runs.timing import seconds
+from metabo.experiments.runs.tuning import tuning
 
 RUNS: dict[Kind, Callable[[Job], Record]] = {
     "regret": regret,

@@ -1,4 +1,4 @@
-"""Run times, and the search for parameters of methods."""
+"""Run times."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,16 +21,6 @@ def seconds(job: Job) -> Record:
             result = job.evaluated(on_step=on_step, tasks=1, seed=seed, device="cpu")
             taken.append(short(result.seconds_per_episode))
     return {"seconds_per_episode": short(sum(taken) / len(taken)), "episodes": taken}
-
-
-def tuning(job: Job) -> Record:
-    """Median regret summed over the steps, for every setting; the least is the best."""
-    total: dict[str, float] = {}
-    for number, setting in enumerate(job.unit.settings):
-        result = job.evaluated(setting, on_step=lambda *_: None)
-        total[setting] = short(result.regret.quantile(0.5, 0).sum().item())
-        job.on_step(number + 1, len(job.unit.settings))
-    return {"total": total, "best": min(total, key=lambda setting: total[setting])}
 
 
 @contextmanager
