@@ -21,7 +21,8 @@ from metabo.experiments.catalogue import (
 from metabo.experiments.display import empty_table, run_with_bars
 from metabo.experiments.page import write_page
 from metabo.experiments.report import sheets
-from metabo.experiments.runner import STUDIES, missing, stored
+from metabo.experiments.runner import missing, stored
+from metabo.experiments.runs.job import STUDIES
 from metabo.store import is_writable, require_writable, write_all
 
 RESULTS = Path("results")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from metabo.errors import MetaBOError
 from metabo.experiments.catalogue import EXPERIMENTS, experiment, scale
-from metabo.experiments.runner import STUDIES, missing, run
+from metabo.experiments.runner import missing, run
+from metabo.experiments.runs.job import STUDIES
 from metabo.experiments.runs.sources import command
 
 

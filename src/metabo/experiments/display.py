@@ -20,7 +20,8 @@ from rich.text import Text
 
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import Evaluation
-from metabo.experiments.runner import STUDIES, run
+from metabo.experiments.runner import run
+from metabo.experiments.runs.job import STUDIES
 from metabo.experiments.tables import marks, table_rows
 from metabo.metrics import quantiles
 

@@ -14,14 +14,12 @@ from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import versions
 from metabo.experiments.methods import identity
 from metabo.experiments.runs import RUNS, Job, Record
-from metabo.experiments.runs.job import short
+from metabo.experiments.runs.job import STUDIES, short
 from metabo.store import save_json, write_all
 from metabo.version import commit
 
 OnUnit = Callable[[Unit, int, int], None]
 """Told how many steps of a unit are done, and of how many."""
-STUDIES = Path("runs/studies")
-"""Where the training runs of studies go."""
 
 
 def stored(unit: Unit, folder: Path) -> Record | None:

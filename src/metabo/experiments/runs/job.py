@@ -12,6 +12,8 @@ from metabo.experiments.evaluate import MethodResult, evaluate
 from metabo.metrics import quantiles
 
 Record = dict[str, Any]
+STUDIES = Path("runs/studies")
+"""Where the training runs of studies are, or go."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,7 @@ class Job:
 
     unit: Unit
     device: str = "cpu"
-    artifacts: Path = Path("runs/studies")
-    """Where the training runs of studies are, or go."""
+    artifacts: Path = STUDIES
     on_step: Callable[[int, int], None] = lambda *_: None
     """Told how many steps are done, and of how many."""
 
