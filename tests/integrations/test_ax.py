@@ -104,15 +104,16 @@ def test_failed_abandoned_and_early_stopped_trials():
 
 
 @pytest.mark.parametrize("objective", ["loss", "-loss"])
-def test_without_an_artifact_any_space_works_and_fixed_parameters_stay(objective):
-    client = client_of(generation_strategy(seed=1), MIXED, objective)
+@pytest.mark.parametrize(("budget", "af"), [(None, "logei"), (12, None)])
+def test_without_an_artifact_any_space_works_and_fixed_parameters_stay(objective, budget, af):
+    client = client_of(generation_strategy(budget=budget, seed=1), MIXED, objective)
     client._experiment.search_space.add_parameter(
         FixedParameter("batch", ParameterType.INT, value=32)
     )
     space = {"rate": metabo.Float(1e-4, 1.0, log=True), "depth": metabo.Int(1, 8)}
     space |= {"kind": metabo.Choice(("a", "b", "c"))}
     direction = "minimize" if objective == "-loss" else "maximize"
-    optimizer = Optimizer(space, budget=99, af="logei", direction=direction, seed=1)
+    optimizer = Optimizer(space, budget=budget or 99, af=af, direction=direction, seed=1)
     for _ in range(4):
         index, params = only(client.get_next_trials(max_trials=1))
         expected = optimizer.ask()

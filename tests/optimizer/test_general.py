@@ -40,14 +40,15 @@ def run(value, n=10, **options):
 
 def test_it_is_the_general_artifact_where_there_is_one(general):
     optimizer = metabo.Optimizer(SPACE, budget=20)
-    assert default_af() == GENERAL
+    assert default_af(20) == GENERAL
+    assert default_af(None) == "logei"
     assert optimizer.settings["af"]["name"] == GENERAL
     assert optimizer.settings["prior"] == {"kind": "fitted"}
 
 
-def test_it_is_ei_where_there_is_none(tmp_path, monkeypatch):
+def test_it_is_log_ei_where_there_is_none(tmp_path, monkeypatch):
     monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
-    assert metabo.Optimizer(SPACE, budget=20).settings["af"] == {"kind": "method", "name": "ei"}
+    assert metabo.Optimizer(SPACE, budget=20).settings["af"] == {"kind": "method", "name": "logei"}
 
 
 def test_it_starts_at_the_midpoint_like_the_classical_methods(general):

@@ -60,7 +60,7 @@ class Optimizer:
             budget: Evaluations in all, which a learned AF plans with; None for the artifact's.
             af: A classical method (`ei`, `logei`, `pi`, `ucb:beta=9`, `random`), an artifact by
                 name or file, or an acquisition function or policy itself. None for the learned AF
-                for any space, `gp-matern52`, where it is installed, else `ei`.
+                for any space, `gp-matern52`, where it is installed, else `logei`.
             direction: `minimize` or `maximize`; if None, that of the table which the artifact was
                 trained on, and else `minimize`.
             seed: Of the random numbers, which are a function of it and of the step.
@@ -75,8 +75,8 @@ class Optimizer:
             journal: File that keeps what is told, durably. If it exists the run in it goes on;
                 its settings must be these.
         """
-        made = proposer(default_af() if af is None else af, space, search, candidates)
-        if budget is None and (made.artifact is None or af is None):
+        made = proposer(default_af(budget) if af is None else af, space, search, candidates)
+        if budget is None and made.artifact is None:
             raise OptionError("An `Optimizer` needs a `budget`, such as `budget=30`.")
         budget = made.artifact.budget if budget is None and made.artifact else budget
         require_whole("budget", budget, 1, MAX_BUDGET)

@@ -72,9 +72,9 @@ def proposer(
     return Proposer(policy, where, _identity(chosen), artifact, few)
 
 
-def default_af() -> str:
-    """What an optimizer takes where no acquisition function is named."""
-    return GENERAL if GENERAL in artifacts() else "ei"
+def default_af(budget: int | None) -> str:
+    """What is taken where no AF is named: the general one, if there is a budget to plan with."""
+    return GENERAL if budget is not None and GENERAL in artifacts() else "logei"
 
 
 def resolved(af: AF) -> str | AcquisitionFunction | Policy:

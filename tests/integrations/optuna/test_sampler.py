@@ -79,11 +79,12 @@ def test_the_sampler_proposes_what_an_optimizer_proposes(number):
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
-def test_without_an_artifact_any_space_works_and_equals_an_optimizer(direction):
+@pytest.mark.parametrize(("budget", "af"), [(None, "logei"), (12, None)])
+def test_without_an_artifact_any_space_works_and_equals_an_optimizer(direction, budget, af):
     space = {"rate": metabo.Float(1e-4, 1.0, log=True), "depth": metabo.Int(1, 8)}
     space |= {"kind": metabo.Choice(("a", "b", "c"))}
-    optimizer = Optimizer(space, budget=10_000, af="logei", direction=direction, seed=3)
-    study = study_of(MetaBOSampler(seed=3, search_space=MIXED), direction)
+    optimizer = Optimizer(space, budget=budget or 10_000, af=af, direction=direction, seed=3)
+    study = study_of(MetaBOSampler(budget=budget, seed=3, search_space=MIXED), direction)
     for _ in range(6):
         asked, trial = optimizer.ask(), study.ask(MIXED)
         assert trial.params == asked

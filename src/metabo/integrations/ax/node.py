@@ -17,7 +17,7 @@ from metabo.integrations.ax.problem import Problem
 from metabo.optimizer import Evaluation, Optimizer
 from metabo.optimizer.ask_tell import MAX_BUDGET
 from metabo.optimizer.configurations import CandidatesName
-from metabo.optimizer.proposer import AF, resolved
+from metabo.optimizer.proposer import AF, default_af, resolved
 from metabo.optimizer.surrogate import PriorName
 from metabo.options import require_whole
 from metabo.policies import SearchName
@@ -39,7 +39,9 @@ def generation_strategy(
 
     Args:
         artifact: A learned AF by name or file, or anything else that `Optimizer` takes as its
-            `af`. None for log expected improvement with a fitted prior, for any search space.
+            `af`. None, in any search space and with a fitted prior, for the learned AF
+            `gp-matern52` if a `budget` is given, and else for log expected improvement, which
+            plans with none.
         budget: Trials in all, which a learned AF plans with; None for the artifact's.
         seed: Of the random numbers, as in `Optimizer`.
         prior: Of the GP, as in `Optimizer`.
@@ -84,7 +86,7 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
         """
         # An optimizer repeats no discrete point anyway, and answers the same if asked again.
         super().__init__(name=name, should_deduplicate=False)
-        self._af = resolved("logei" if artifact is None else artifact)
+        self._af = resolved(default_af(budget) if artifact is None else artifact)
         if budget is None:
             budget = self._af.budget if isinstance(self._af, TrainedAF) else MAX_BUDGET
         require_whole("budget", budget, 1, MAX_BUDGET)

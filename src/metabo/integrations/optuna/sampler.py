@@ -21,7 +21,7 @@ from metabo.optimizer import Optimizer
 from metabo.optimizer.ask_tell import MAX_BUDGET
 from metabo.optimizer.configurations import CandidatesName, configurations
 from metabo.optimizer.proposals import key
-from metabo.optimizer.proposer import AF, resolved
+from metabo.optimizer.proposer import AF, default_af, resolved
 from metabo.optimizer.surrogate import PriorName
 from metabo.options import require_whole
 from metabo.policies import SearchName
@@ -57,7 +57,9 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
 
         Args:
             artifact: A learned AF by name or file, or anything else that `Optimizer` takes as its
-                `af`. None for log expected improvement with a fitted prior, for any space.
+                `af`. None, in any space and with a fitted prior, for the learned AF `gp-matern52`
+                if a `budget` is given, and else for log expected improvement, which plans with
+                none.
             budget: Trials in all, which a learned AF plans with; None for the artifact's.
             seed: Of ties and independent samples; None for a random one.
             search_space: Distributions by name. None for those of an artifact that was trained
@@ -68,7 +70,7 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
                 that an artifact was trained on, or any point of the `space`.
             warn_independent_sampling: Whether to log why a parameter is sampled by itself.
         """
-        self._af = resolved("logei" if artifact is None else artifact)
+        self._af = resolved(default_af(budget) if artifact is None else artifact)
         self._seed = secrets.randbits(32) if seed is None else seed
         self._prior, self._search, self._candidates = prior, search, candidates
         self._warns = warn_independent_sampling
