@@ -35,6 +35,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         "transfer",
         "transfer_variants",
         "furuta",
+        "furuta_machines",
         "furuta_setting",
     ],
 )

@@ -144,7 +144,7 @@ def test_mistakes_are_one_sentence_and_exit_code_2(
 
 
 def test_the_module_runs_as_a_command():
-    command = [sys.executable, "-m", "metabo.cli", "evaluate", "nothing"]
+    command = [sys.executable, "-m", "metabo", "evaluate", "nothing"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("Error: Unknown family `nothing`.")

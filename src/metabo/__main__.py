@@ -1,0 +1,5 @@
+"""`python -m metabo`: the command `metabo`."""
+
+from metabo.cli import main
+
+main()
