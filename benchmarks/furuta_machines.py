@@ -38,7 +38,8 @@ class Others(RealTasks):
 def report(artifact: str, machines: int, budget: int) -> None:
     """Print one line."""
     family = metabo.family("furuta-real")
-    policy = method("metabo", Setting(family, searcher("gradient", family.domain), "cpu", artifact))
+    search = searcher("gradient", family.domain)
+    policy = method("metabo", Setting(family, search, "cpu", artifact))
     tasks = Others(torch.arange(machines) + len(BEST))
     episodes = rollout(policy, tasks, family, seed=0, budget=budget)
     first = first_stabilized(tasks, episodes.queries)
