@@ -42,7 +42,7 @@ class Effort:
         if dim <= 2:
             return cls(side=128, pool=512, starts=16, finishers=4)
         if dim <= 4:
-            return cls(side=512, pool=2048, starts=64, finishers=8)
+            return cls(side=512, pool=8192, starts=128, finishers=16)
         return cls(side=512, pool=2048, starts=256, finishers=16)
 
 
