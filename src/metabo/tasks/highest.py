@@ -43,7 +43,7 @@ class Effort:
             return cls(side=128, pool=512, starts=16, finishers=4)
         if dim <= 4:
             return cls(side=512, pool=8192, starts=128, finishers=16)
-        return cls(side=512, pool=2048, starts=256, finishers=16)
+        return cls(side=512, pool=8192, starts=256, finishers=32)
 
 
 @torch.no_grad()
