@@ -175,3 +175,12 @@ def test_a_folder_is_a_family_by_its_name(tmp_path):
     assert (family.name, family.budget, family.max_sources) == ("table", 4, 2)
     with pytest.raises(OptionError, match=r"`table:FOLDER`"):
         metabo.family("table")
+
+
+def test_from_fold_to_fold_other_data_sets_are_kept_for_validation():
+    folds = [table_family("t", make(), Split(fold=k, folds=3, validate=2)) for k in range(3)]
+    kept = [set(fold.validation_names) for fold in folds]
+    for k, fold in enumerate(folds):
+        assert kept[k] <= set(folds[(k + 1) % 3].test_names)
+        assert not kept[k] & {*fold.source_names, *fold.test_names}
+    assert set.union(*kept) == {name for fold in folds for name in fold.test_names}

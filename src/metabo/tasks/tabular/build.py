@@ -115,7 +115,7 @@ def table_family(
         bend: How strongly training tasks are bent by the difference of two data sets.
     """
     split = split or Split()
-    tested = table.test if split.fold is None else _fold(table, split)
+    tested, next_fold = (table.test, ()) if split.fold is None else _fold(table, split)
     learned = [n for n in shuffled(table.sources, seed=split.seed) if n not in tested]
     if split.sources is not None:
         if not 1 <= split.sources <= len(learned):
@@ -134,7 +134,9 @@ def table_family(
             "`validate` must leave a data set to learn from: it must lie in "
             f"0..{len(learned) - 1}, but got {split.validate}."
         )
-    validated = kept_apart(learned, split.validate, together=table.together)
+    # From fold to fold other data sets are kept for validation, so that in the end all have been.
+    first_the_next = sorted(learned, key=lambda name: name not in next_fold)
+    validated = kept_apart(first_the_next, split.validate, together=table.together)
     budget, n_points = table.budget if budget is None else budget, len(table.configurations)
     if budget < 1 or (budget > n_points and not noise):
         raise OptionError(
@@ -159,9 +161,10 @@ def table_family(
     )
 
 
-def _fold(table: Table, split: Split) -> tuple[str, ...]:
+def _fold(table: Table, split: Split) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The data sets of the split's fold, and those of the fold after it."""
     parts = k_fold(table.sources, split.folds, seed=split.seed, together=table.together)
     assert split.fold is not None
     if not 0 <= split.fold < split.folds:
         raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {split.fold}.")
-    return parts[split.fold]
+    return parts[split.fold], parts[(split.fold + 1) % split.folds]
