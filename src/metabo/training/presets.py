@@ -37,7 +37,7 @@ _DEFAULT = {
     "hidden": (128, 128, 128),
     "normalize": True,
     "init": "orthogonal",
-    "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
+    "candidates": ("fine", "coarse", "grid"),
     "critic": "regret",
     "episodes": 100,
     "iterations": 1000,
@@ -45,7 +45,7 @@ _DEFAULT = {
     "learning_rate": 5e-4,
     "final_learning_rate": 1e-5,
     "max_gradient_norm": 0.5,
-    "reward_floor": 1e-7,
+    "reward_floor": 1e-6,
     "precision": "tf32",
 }
 

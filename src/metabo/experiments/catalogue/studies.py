@@ -41,6 +41,7 @@ STUDIES: tuple[Experiment, ...] = (
                     "n_global=1000",
                     "budget=25",
                     "least_budget=15",
+                    "budget_step=5",
                 ),
             ),
         },
