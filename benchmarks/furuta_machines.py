@@ -4,7 +4,7 @@ The ten machines of `furuta-real` are for testing. Here are others, variations 1
 from the same ranges. Prints one JSON line per artifact: how many are kept up by trial 1, 5, 10 and
 25, and the medians over machines of the best value (-log10 of the cost per second) after those.
 
-    python benchmarks/furuta_machines.py furuta [FILE ...] [--machines 20] [--smoke]
+    python benchmarks/furuta_machines.py furuta [FILE ...] [--machines 100] [--smoke]
 """
 
 import argparse
@@ -60,7 +60,7 @@ def main() -> None:
     """One line per artifact."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("artifacts", nargs="*", default=["furuta"])
-    parser.add_argument("--machines", type=int, default=20)
+    parser.add_argument("--machines", type=int, default=100)
     parser.add_argument("--smoke", action="store_true", help="two machines, three trials")
     given = parser.parse_args()
     for artifact in given.artifacts:
