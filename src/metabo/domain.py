@@ -1,6 +1,6 @@
 """Where an episode may query: the unit cube, or a finite set of points in it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import torch
@@ -27,9 +27,6 @@ class Finite:
     """A finite set of points in the unit cube, each of which can be scored."""
 
     points: Float[Tensor, "N D"]
-    _copies: dict[tuple[torch.device, torch.dtype], Tensor] = field(
-        default_factory=dict, init=False, repr=False
-    )
 
     def __post_init__(self) -> None:
         """Check the points where the set enters."""
@@ -38,19 +35,15 @@ class Finite:
                 "A `Finite` domain needs points of shape N D, at least one, but got shape "
                 f"{tuple(self.points.shape)}."
             )
-        require_inside(self.points)
+        # Elsewhere the check would wait for the device, which a recorded graph cannot; points come
+        # there as a copy of a set that was checked.
+        if self.points.device.type == "cpu":
+            require_inside(self.points)
 
     @property
     def dim(self) -> int:
         """Number of input dimensions."""
         return self.points.shape[-1]
-
-    def points_like(self, x: Tensor) -> Float[Tensor, "N D"]:
-        """The points on a tensor's device, copied there once: a recorded graph cannot copy."""
-        where = (x.device, x.dtype)
-        if where not in self._copies:
-            self._copies[where] = self.points.to(x)
-        return self._copies[where]
 
 
 Domain = Box | Finite

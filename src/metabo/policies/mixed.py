@@ -35,7 +35,7 @@ class StartAt:
             return self.then.propose(state, noise)
         point = state.gp.x.new_full((self.domain.dim,), self.x)
         if isinstance(self.domain, Finite):
-            points = self.domain.points_like(point)
+            points = self.domain.points.to(point)
             point = points[(points - point).square().sum(-1).argmin()]
         return Proposal(point.expand(state.n_episodes, -1))
 

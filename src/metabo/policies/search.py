@@ -36,7 +36,7 @@ class Enumerate:
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
         """All points of the domain; those that are ruled out have the score minus infinity."""
-        points = self.domain.points_like(state.gp.x)
+        points = self.domain.points.to(state.gp.x)
         found = evaluate(state, af, for_all(points, state))
         if self.repeats:
             return found

@@ -37,7 +37,7 @@ _DEFAULT = {
     "hidden": (128, 128, 128),
     "normalize": True,
     "init": "orthogonal",
-    "candidates": ("fine", "coarse", "grid"),
+    "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
     "critic": "regret",
     "episodes": 100,
     "iterations": 1000,
