@@ -125,7 +125,7 @@ def test_only_tables_have_folds(tmp_path):
 
 
 def test_folds_are_given_apart_from_the_family(folder, tmp_path):
-    with pytest.raises(OptionError, match=r"Leave `fold`, `folds` and `validate` out"):
+    with pytest.raises(OptionError, match=r"Leave `fold`, `folds`, `validate` and `turn` out"):
         cross_validate(f"table:{folder}:fold=1", out=tmp_path)
 
 

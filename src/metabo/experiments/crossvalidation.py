@@ -2,9 +2,9 @@
 
 The source data sets are dealt to K folds. For each fold an AF is learned from the others and tried
 on the fold, beside methods that learn nothing and methods that need no model. When to stop is
-decided inside: a first run keeps a few of the other folds' data sets for validation, the second
-learns from all of them and stops where going on made the first clearly worse. What the first runs
-tell together is when to stop on all sources.
+decided inside: first runs keep one after another of the next few folds for validation, then one
+learns from all of them and stops where going on made the first ones clearly worse. What the first
+runs of all folds tell together is when to stop on all sources.
 """
 
 import json
@@ -35,6 +35,8 @@ from metabo.training.presets import usual_preset
 from metabo.version import commit
 
 SETTINGS = "settings.json"
+PROBES = 3
+"""First runs of a fold: a few data sets alone make too noisy a score to stop by."""
 METHODS = ("metabo", "ei", "taf-me", "taf-r", "portfolio", "mean-rank", "random")
 LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
 Folds = int | Literal["leave-one-out"]
@@ -96,8 +98,8 @@ def cross_validate(
         folds: How many, or `leave-one-out`: as many as there are data sets (those of one origin
             counted once).
         methods: To try on each fold.
-        validate: Data sets that the first run of a fold keeps for validation; with 0 there is no
-            first run, and all follow the whole schedule.
+        validate: Data sets that each first run of a fold keeps for validation; with 0 there are no
+            first runs, and all follow the whole schedule.
         repeats: Runs of each method with other random numbers, which are averaged.
         jobs: Training runs at a time, each on one core.
         seed: Of the folds, the trainings and the runs.
@@ -109,14 +111,19 @@ def cross_validate(
         raise OptionError(
             f"Cross-validation deals data sets to folds, but `{family}` is not a family of tables."
         )
-    if any(option in parse(family)[1] for option in ("fold", "folds", "validate")):
-        raise OptionError(f"Leave `fold`, `folds` and `validate` out of `{family}`.")
+    if any(option in parse(family)[1] for option in ("fold", "folds", "validate", "turn")):
+        raise OptionError(f"Leave `fold`, `folds`, `validate` and `turn` out of `{family}`.")
     if folds == LEAVE_ONE_OUT:
         folds = len(units_of(setting.table.sources, setting.table.together))
     require_whole("folds", folds, 2, len(setting.table.sources))
     names = [f"{family}:folds={folds}:fold={k}:seed={seed}" for k in range(folds)]
-    probes = [f"{name}:validate={validate}" for name in names]
-    for name in probes:
+    turns = range(min(PROBES, folds - 1)) if validate else range(0)
+    probes = {
+        (k, turn): f"{name}:validate={validate}:turn={turn}"
+        for k, name in enumerate(names)
+        for turn in turns
+    }
+    for name in (*names, *probes.values()):
         family_of(name)
     require_whole("jobs", jobs, 1, 1024)
     _require_methods(methods, names[0])
@@ -124,8 +131,7 @@ def cross_validate(
     config = _configuration(family, settings)
     _begin(out, {"folds": folds, "validate": validate, **settings, **_identity(family, setting)})
     iterations = {f"fold-{k}": config.end * config.members for k in range(folds)}
-    if validate:
-        iterations |= {f"probe-{k}": config.end for k in range(folds)}
+    iterations |= {_probe(*place): config.end for place in probes}
     runs = TrainingRuns(
         out,
         jobs,
@@ -134,12 +140,15 @@ def cross_validate(
     )
     ends: list[dict[str, object]] = [{} for _ in names]
     curves = []
-    if validate:
+    if probes:
         # One network tells when to stop as well as a team.
         alone = settings | {"members": 1}
-        runs.train({f"probe-{k}": (name, alone) for k, name in enumerate(probes)})
-        curves = [scores(out / f"probe-{k}" / "log.jsonl") for k in range(folds)]
-        ends = [{"stop_at": _best(curve)} for curve in curves]
+        runs.train({_probe(*place): (name, alone) for place, name in probes.items()})
+        by_fold = [
+            [scores(out / _probe(k, turn) / "log.jsonl") for turn in turns] for k in range(folds)
+        ]
+        ends = [{"stop_at": _best(_mean_curve(own))} for own in by_fold]
+        curves = [curve for own in by_fold for curve in own]
     runs.train({f"fold-{k}": (name, settings | ends[k]) for k, name in enumerate(names)})
     stops = tuple(scores(out / f"fold-{k}" / "log.jsonl")[-1][0] for k in range(folds))
     datasets: list[str] = []
@@ -163,6 +172,11 @@ def cross_validate(
     )
     write_all(out, {"crossvalidation.json": save_json(outcome.record())})
     return outcome
+
+
+def _probe(fold: int, turn: int) -> str:
+    """The folder of a first run."""
+    return f"probe-{fold}-{turn}"
 
 
 def _require_methods(methods: Sequence[str], family: str) -> None:

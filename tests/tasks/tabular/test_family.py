@@ -184,3 +184,14 @@ def test_from_fold_to_fold_other_data_sets_are_kept_for_validation():
         assert kept[k] <= set(folds[(k + 1) % 3].test_names)
         assert not kept[k] & {*fold.source_names, *fold.test_names}
     assert set.union(*kept) == {name for fold in folds for name in fold.test_names}
+
+
+def test_in_turn_each_other_fold_validates():
+    def family(turn):
+        return table_family("t", make(), Split(fold=1, folds=3, validate=2, turn=turn))
+
+    whole = table_family("t", make(), Split(fold=1, folds=3))
+    kept = [set(family(turn).validation_names) for turn in range(2)]
+    assert kept[0] | kept[1] == set(whole.source_names)
+    with pytest.raises(OptionError, match=r"`turn` must lie in 0..1, but got 2"):
+        family(2)

@@ -48,6 +48,7 @@ def tabular(name: str, folder: str | Path) -> Callable[..., TabularFamily]:
         fold: int | None = None,
         folds: int = 7,
         validate: int = 0,
+        turn: int = 0,
         sources: int | None = None,
         seed: int = 0,
         budget: int | None = None,
@@ -58,7 +59,7 @@ def tabular(name: str, folder: str | Path) -> Callable[..., TabularFamily]:
         grid: Grid = "complete",
     ) -> TabularFamily:
         table = read_table(folder, grid=grid)
-        split = Split(fold, folds, validate, sources, seed)
+        split = Split(fold, folds, validate, turn, sources, seed)
         return table_family(
             name,
             table,
@@ -84,6 +85,8 @@ class Split:
     validate: int = 0
     """So many of the sources are kept for validation, to tell when to stop; none of them is of one
     origin with a data set that is learned from."""
+    turn: int = 0
+    """With a fold held out, those of the next one come first, or of the one `turn` after that."""
     sources: int | None = None
     """Learn from so many of the sources only."""
     seed: int = 0
@@ -134,9 +137,9 @@ def table_family(
             "`validate` must leave a data set to learn from: it must lie in "
             f"0..{len(learned) - 1}, but got {split.validate}."
         )
-    # From fold to fold other data sets are kept for validation, so that in the end all have been.
-    first_the_next = sorted(learned, key=lambda name: name not in next_fold)
-    validated = kept_apart(first_the_next, split.validate, together=table.together)
+    # From fold to fold others are kept for validation, so that in the end all have been.
+    order = sorted(learned, key=lambda name: name not in next_fold)
+    validated = kept_apart(order, split.validate, together=table.together)
     budget, n_points = table.budget if budget is None else budget, len(table.configurations)
     if budget < 1 or (budget > n_points and not noise):
         raise OptionError(
@@ -162,9 +165,11 @@ def table_family(
 
 
 def _fold(table: Table, split: Split) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The data sets of the split's fold, and those of the fold after it."""
+    """The data sets of the split's fold, and those of the fold whose turn it is to validate."""
     parts = k_fold(table.sources, split.folds, seed=split.seed, together=table.together)
     assert split.fold is not None
     if not 0 <= split.fold < split.folds:
         raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {split.fold}.")
-    return parts[split.fold], parts[(split.fold + 1) % split.folds]
+    if not 0 <= split.turn < split.folds - 1:
+        raise OptionError(f"`turn` must lie in 0..{split.folds - 2}, but got {split.turn}.")
+    return parts[split.fold], parts[(split.fold + 1 + split.turn) % split.folds]
