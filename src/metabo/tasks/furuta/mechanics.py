@@ -49,15 +49,15 @@ class Coefficients(NamedTuple):
 
 def simulated(
     step: Callable[..., tuple[State, Tensor, Tensor]],
-    n_steps: int,
+    n_calls: int,
     body: Coefficients,
     gains: State,
 ) -> tuple[Tensor, Tensor]:
-    """What trials from the start have cost after so many steps, and how many they went on for."""
+    """What trials from the start have cost after so many calls, and the steps they went on for."""
     zero = torch.zeros_like(body.a)
     x: State = (zero, zero + START, zero, zero)
     total, steps = zero, zero
-    for _ in range(n_steps):
+    for _ in range(n_calls):
         x, total, steps = step(x, total, steps, body, gains)
     return total, steps
 
