@@ -195,6 +195,29 @@ def catalogue(_: list[str], __: Options) -> tuple[tuple[str, ...], Rows]:
     return ("in the paper", "experiment", "results stored"), rows
 
 
+def ranks(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
+    """Mean place among the methods by step, over all families and tasks; ties share theirs."""
+    steps = [int(t) for t in options["t"].split(",")]
+    methods, results = _methods(names, options), _results(names)
+    families = list(dict.fromkeys(family for family, _ in results))
+    missing = any(results[family, method] is None for family in families for method in methods)
+    rows: Rows = []
+    for method in methods:
+        cells = []
+        for t in steps if not missing else ():
+            places = []
+            for family in families:
+                at = {
+                    m: [r[t - 1] for r in results[family, m]["result"]["regret"]] for m in methods
+                }
+                for task, value in enumerate(at[method]):
+                    others = [at[m][task] for m in methods if m != method]
+                    places.append(1 + sum((v < value) + 0.5 * (v == value) for v in others))
+            cells.append(f"{sum(places) / len(places):.2f}")
+        rows.append((f"`{_short(method, options)}`", *(cells or [NOTHING] * len(steps))))
+    return ("mean rank", f"t = {steps[0]}", *map(str, steps[1:])), rows
+
+
 def rank(name: str, family: str) -> str:
     """The place of the paper's setting of GMM-UCB among all that were tried."""
     record = _results([name])[family, "gmm-ucb"]
@@ -223,6 +246,7 @@ VIEWS: dict[str, Callable[[list[str], Options], tuple[tuple[str, ...], Rows]]] =
     "stabilized": stabilized,
     "ahead": ahead,
     "means": means,
+    "ranks": ranks,
     "claims": claims,
     "catalogue": catalogue,
 }
