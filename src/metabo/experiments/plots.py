@@ -1,6 +1,7 @@
 """Pictures of results."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,15 @@ from metabo.metrics import quantiles
 # swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+_PLACES = {"ei": 0, "pi": 1, "ucb": 2, "logei": 3, "random": 4} | {
+    "taf-r": 1,
+    "taf-me": 2,
+    "portfolio": 3,
+    "gmm-ucb": 3,
+    "mean-rank": 5,
+    "eps-greedy": 5,
+}
+"""Of methods among colours and dashes."""
 
 
 def plot_regret(evaluation: Evaluation, path: Path) -> None:
@@ -41,16 +51,23 @@ def regret_title(evaluation: Evaluation) -> str:
 
 
 def styles(names: list[str]) -> dict[str, tuple[str, Any, float]]:
-    """Colour, dashes and width of each method; learned AFs are black among many."""
+    """Colour, dashes and width of each method; learned AFs are black, the others always alike.
+
+    Variants of one method share its colour and differ in their dashes. Methods that share a place
+    are not usually compared.
+    """
     *others, black = COLOURS
-    is_crowded = len(names) > len(COLOURS)
-    learned = [name for name in names if name.startswith("metabo")] if is_crowded else []
-    chosen = {name: (black, DASHES[k % len(DASHES)], 2.4) for k, name in enumerate(learned)}
-    rest = [name for name in names if name not in learned]
-    palette = others if learned else COLOURS
-    for k, name in enumerate(rest):
-        # The second time round the palette the dashes are others too.
-        chosen[name] = (palette[k % len(palette)], DASHES[k % len(DASHES)], 1.6)
+    chosen: dict[str, tuple[str, Any, float]] = {}
+    seen: Counter[str] = Counter()
+    for k, name in enumerate(names):
+        base = name.partition(":")[0]
+        kind = "metabo" if base.startswith("metabo") else base
+        place = 0 if kind == "metabo" else _PLACES.get(kind, k)
+        dash = DASHES[(place + seen[kind]) % len(DASHES)]
+        seen[kind] += 1
+        is_learned = kind == "metabo"
+        colour = black if is_learned else others[place % len(others)]
+        chosen[name] = (colour, dash, 2.4 if is_learned else 1.6)
     return chosen
 
 
