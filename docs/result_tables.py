@@ -8,6 +8,7 @@ and a number in a sentence to those around it: `<!-- number: VIEW WORDS -->6<!--
 Where a result is missing the table has a dash, so that nothing outlives the numbers behind it.
 """
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -172,6 +173,16 @@ def means(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
     return header, [(f"`{method}`", *cells) for method, *cells in rows]
 
 
+def folds(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
+    """As `means`, of a cross-validation that is kept in `results/cross-validation`."""
+    steps = [int(t) for t in options["t"].split(",")]
+    path = ROOT / "results" / "cross-validation" / f"{names[0]}.json"
+    records = json.loads(path.read_text())["methods"]
+    header = ("", f"t = {steps[0]}", *map(str, steps[1:]), "unsolved")
+    rows = table_rows(records, options.get("methods", ",".join(records)).split(","), steps)
+    return header, [(f"`{method}`", *cells) for method, *cells in rows]
+
+
 def claims(_: list[str], __: Options) -> tuple[tuple[str, ...], Rows]:
     """The paper's claims, as the report judges them."""
     kept = {
@@ -246,6 +257,7 @@ VIEWS: dict[str, Callable[[list[str], Options], tuple[tuple[str, ...], Rows]]] =
     "stabilized": stabilized,
     "ahead": ahead,
     "means": means,
+    "folds": folds,
     "ranks": ranks,
     "claims": claims,
     "catalogue": catalogue,
