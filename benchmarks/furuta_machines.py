@@ -4,7 +4,7 @@ The ten machines of `furuta-real` are for testing. Here are others, variations 1
 from the same ranges. Prints one JSON line per artifact: how many are kept up by trial 1, 5, 10 and
 25, and the medians over machines of the best value (-log10 of the cost per second) after those.
 
-    python benchmarks/furuta_machines.py furuta [FILE ...] [--machines 100] [--smoke]
+    python benchmarks/furuta_machines.py [furuta FILE ...] [--machines 100] [--smoke]
 """
 
 import argparse
@@ -26,7 +26,7 @@ TRIALS = (1, 5, 10, 25)
 
 
 @dataclass(frozen=True)
-class Others(RealTasks):
+class OtherMachines(RealTasks):
     """Machines whose best gains nobody has looked for."""
 
     @property
@@ -35,19 +35,19 @@ class Others(RealTasks):
         return torch.zeros(len(self.number), dtype=torch.float64)
 
 
-def report(artifact: str, machines: int, budget: int) -> None:
+def print_line(artifact: str, n_machines: int, budget: int) -> None:
     """Print one line."""
     family = metabo.family("furuta-real")
     search = searcher("gradient", family.domain)
     policy = method("metabo", Setting(family, search, "cpu", artifact))
-    tasks = Others(torch.arange(machines) + len(BEST))
+    tasks = OtherMachines(torch.arange(n_machines) + len(BEST))
     episodes = rollout(policy, tasks, family, seed=0, budget=budget)
     first = first_stabilized(tasks, episodes.queries)
     best = (-episodes.regret).quantile(0.5, 0)
     line = {
         "name": "furuta_machines",
         "artifact": artifact,
-        "machines": machines,
+        "n_machines": n_machines,
         "trials": TRIALS,
         "kept_up": [int(((first > 0) & (first <= t)).sum()) for t in TRIALS],
         "median_value": [round(best[min(t, budget) - 1].item(), 3) for t in TRIALS],
@@ -59,12 +59,14 @@ def report(artifact: str, machines: int, budget: int) -> None:
 def main() -> None:
     """One line per artifact."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("artifacts", nargs="*", default=["furuta"])
+    parser.add_argument("artifacts", nargs="*", default=["furuta", "furuta-50"])
     parser.add_argument("--machines", type=int, default=100)
     parser.add_argument("--smoke", action="store_true", help="two machines, three trials")
     given = parser.parse_args()
     for artifact in given.artifacts:
-        report(artifact, 2 if given.smoke else given.machines, 3 if given.smoke else max(TRIALS))
+        print_line(
+            artifact, 2 if given.smoke else given.machines, 3 if given.smoke else max(TRIALS)
+        )
 
 
 if __name__ == "__main__":

@@ -177,7 +177,7 @@ def folds(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
     """As `means`, of a cross-validation that is kept in `results/cross-validation`."""
     steps = [int(t) for t in options["t"].split(",")]
     path = ROOT / "results" / "cross-validation" / f"{names[0]}.json"
-    records = json.loads(path.read_text())["methods"]
+    records = json.loads(path.read_text())["methods"] if path.exists() else {}
     header = ("", f"t = {steps[0]}", *map(str, steps[1:]), "unsolved")
     rows = table_rows(records, options.get("methods", ",".join(records)).split(","), steps)
     return header, [(f"`{method}`", *cells) for method, *cells in rows]
@@ -206,7 +206,7 @@ def catalogue(_: list[str], __: Options) -> tuple[tuple[str, ...], Rows]:
     return ("in the paper", "experiment", "results stored"), rows
 
 
-def ranks(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
+def places(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
     """Mean place among the methods by step, over all families and tasks; ties share theirs."""
     steps = [int(t) for t in options["t"].split(",")]
     methods, results = _methods(names, options), _results(names)
@@ -258,7 +258,7 @@ VIEWS: dict[str, Callable[[list[str], Options], tuple[tuple[str, ...], Rows]]] =
     "ahead": ahead,
     "means": means,
     "folds": folds,
-    "ranks": ranks,
+    "places": places,
     "claims": claims,
     "catalogue": catalogue,
 }

@@ -31,7 +31,7 @@ def test_every_marked_table_is_what_the_results_say(tables):
 
 def test_a_number_that_is_not_the_results_is_put_right(tables):
     page = (ROOT / "README.md").read_text()
-    (table,) = (found[2] for found in tables.TABLE.finditer(page))
+    table = next(tables.TABLE.finditer(page))[2]
     wrong = re.sub(r"\d\.\de", "9.9e", table)
     assert wrong != table
     assert tables.rewritten(page.replace(table, wrong)) == page
@@ -67,6 +67,18 @@ def test_what_is_not_stored_is_a_dash(tables, monkeypatch, tmp_path):
         assert {cell for row in rows for cell in row[1:]} & {"-"}
     _, rows = tables.medians(["figure-2"], {"t": "1"})
     assert {row[1] for row in rows} == {"-"}
+    _, rows = tables.places(["standard-functions"], {"t": "1,2", "methods": "ei,random"})
+    assert rows == [("`ei`", "-", "-"), ("`random`", "-", "-")]
+    _, rows = tables.folds(["published-svm"], {"t": "1", "methods": "ei"})
+    assert rows == [("`ei`", "-", "-")]
+
+
+def test_places_are_means_over_families_and_tasks(tables, monkeypatch):
+    regret = {"ei": [[1.0], [2.0]], "pi": [[1.0], [1.0]], "ucb": [[3.0], [0.0]]}
+    records = {("f", m): {"result": {"regret": r}} for m, r in regret.items()}
+    monkeypatch.setattr(tables, "_results", lambda names: records)
+    _, rows = tables.places(["x"], {"t": "1", "methods": "ei,pi,ucb"})
+    assert rows == [("`ei`", "2.25"), ("`pi`", "1.75"), ("`ucb`", "2.00")]
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,8 @@ class Finite:
                 "A `Finite` domain needs points of shape N D, at least one, but got shape "
                 f"{tuple(self.points.shape)}."
             )
-        # Elsewhere the check would wait for the device, which a recorded graph cannot; points come
-        # there as a copy of a set that was checked.
-        if self.points.device.type == "cpu":
+        # A graph that is being recorded cannot wait for a value; its points were checked before.
+        if not (self.points.is_cuda and torch.cuda.is_current_stream_capturing()):
             require_inside(self.points)
 
     @property

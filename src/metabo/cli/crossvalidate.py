@@ -33,7 +33,7 @@ def crossvalidate_(
     ] = ",".join(METHODS),
     validate: Annotated[
         int,
-        typer.Option(help="Data sets kept apart in turn to tell when to stop; 0: at the end."),
+        typer.Option(help="Data sets kept apart to tell when to stop; 0: train to the end."),
     ] = 5,
     seed: Annotated[int, typer.Option(help="Of folds, trainings and runs.")] = 0,
     jobs: Annotated[int, typer.Option(help="Trainings at a time, each on one core.")] = 2,

@@ -2,9 +2,9 @@
 
 The source data sets are dealt to K folds. For each fold an AF is learned from the others and tried
 on the fold, beside methods that learn nothing and methods that need no model. When to stop is
-decided inside: first runs keep one after another of the next few folds for validation, then one
-learns from all of them and stops where going on made the first ones clearly worse. What the first
-runs of all folds tell together is when to stop on all sources.
+decided inside: first runs keep a few data sets each for validation, then one learns from all and
+stops where going on made the first ones clearly worse. What the first runs of all folds tell
+together is when to stop on all sources.
 """
 
 import json
@@ -129,7 +129,8 @@ def cross_validate(
     _require_methods(methods, names[0])
     settings: dict[str, object] = {"seed": seed, **changes}
     config = _configuration(family, settings)
-    _begin(out, {"folds": folds, "validate": validate, **settings, **_identity(family, setting)})
+    chosen = {"folds": folds, "validate": validate, "first runs": len(turns), **config.record()}
+    _begin(out, {**chosen, **_identity(family, setting)})
     iterations = {f"fold-{k}": config.end * config.members for k in range(folds)}
     iterations |= {_probe(*place): config.end for place in probes}
     runs = TrainingRuns(

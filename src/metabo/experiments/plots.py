@@ -18,15 +18,20 @@ from metabo.metrics import quantiles
 # swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
-_PLACES = {"ei": 0, "pi": 1, "ucb": 2, "logei": 3, "random": 4} | {
-    "taf-r": 1,
-    "taf-me": 2,
-    "portfolio": 3,
-    "gmm-ucb": 3,
-    "mean-rank": 5,
-    "eps-greedy": 5,
+_STYLES = {
+    "ei": (0, 0),
+    "pi": (1, 1),
+    "ucb": (2, 2),
+    "logei": (3, 3),
+    "random": (4, 4),
+    "taf-r": (1, 2),
+    "taf-me": (2, 3),
+    "portfolio": (3, 0),
+    "gmm-ucb": (3, 1),
+    "mean-rank": (5, 1),
+    "eps-greedy": (5, 2),
 }
-"""Of methods among colours and dashes."""
+"""Numbers of each method's colour and of its first variant's dashes."""
 
 
 def plot_regret(evaluation: Evaluation, path: Path) -> None:
@@ -51,10 +56,9 @@ def regret_title(evaluation: Evaluation) -> str:
 
 
 def styles(names: list[str]) -> dict[str, tuple[str, Any, float]]:
-    """Colour, dashes and width of each method; learned AFs are black, the others always alike.
+    """Colour, dashes and width of each method: learned AFs are black, the known ones always alike.
 
-    Variants of one method share its colour and differ in their dashes. Methods that share a place
-    are not usually compared.
+    Variants of one method share its colour and differ in their dashes.
     """
     *others, black = COLOURS
     chosen: dict[str, tuple[str, Any, float]] = {}
@@ -62,12 +66,12 @@ def styles(names: list[str]) -> dict[str, tuple[str, Any, float]]:
     for k, name in enumerate(names):
         base = name.partition(":")[0]
         kind = "metabo" if base.startswith("metabo") else base
-        place = 0 if kind == "metabo" else _PLACES.get(kind, k)
-        dash = DASHES[(place + seen[kind]) % len(DASHES)]
+        colour, dash = _STYLES.get(kind, (k, k))
+        line = black, DASHES[seen[kind] % len(DASHES)], 2.4
+        if kind != "metabo":
+            line = others[colour % len(others)], DASHES[(dash + seen[kind]) % len(DASHES)], 1.6
+        chosen[name] = line
         seen[kind] += 1
-        is_learned = kind == "metabo"
-        colour = black if is_learned else others[place % len(others)]
-        chosen[name] = (colour, dash, 2.4 if is_learned else 1.6)
     return chosen
 
 

@@ -38,7 +38,11 @@ class Effort:
 
     @classmethod
     def sized(cls, dim: int) -> "Effort":
-        """More points and climbs in more dimensions."""
+        """More points and climbs in more dimensions.
+
+        With a quarter of the places or of the pool, runs of EI in three to five dimensions found
+        more than the maximum on up to 4 of 1,000 functions.
+        """
         if dim <= 2:
             return cls(side=128, pool=512, starts=16, finishers=4)
         if dim <= 4:

@@ -186,12 +186,20 @@ def test_from_fold_to_fold_other_data_sets_are_kept_for_validation():
     assert set.union(*kept) == {name for fold in folds for name in fold.test_names}
 
 
-def test_in_turn_each_other_fold_validates():
+@pytest.mark.parametrize(("folds", "validate"), [(3, 2), (2, 1), (6, 1), (6, 2)])
+def test_in_turn_others_validate_however_large_the_folds_are(folds, validate):
     def family(turn):
-        return table_family("t", make(), Split(fold=1, folds=3, validate=2, turn=turn))
+        return table_family("t", make(), Split(1, folds, validate, turn=turn))
 
-    whole = table_family("t", make(), Split(fold=1, folds=3))
-    kept = [set(family(turn).validation_names) for turn in range(2)]
-    assert kept[0] | kept[1] == set(whole.source_names)
+    whole = table_family("t", make(), Split(fold=1, folds=folds))
+    turns = range(min(folds - 1, len(whole.source_names) // validate))
+    kept = [name for turn in turns for name in family(turn).validation_names]
+    assert len(set(kept)) == len(kept) == len(turns) * validate
+    assert set(kept) <= set(whole.source_names)
+
+
+def test_turns_are_for_folds_and_not_more_than_there_are():
     with pytest.raises(OptionError, match=r"`turn` must lie in 0..1, but got 2"):
-        family(2)
+        table_family("t", make(), Split(fold=1, folds=3, validate=2, turn=2))
+    with pytest.raises(OptionError, match=r"`turn` is for a fold"):
+        table_family("t", make(), Split(validate=2, turn=1))

@@ -14,14 +14,19 @@ Fused = Literal["never", "cuda", "always"]
 """Where steps are compiled: nowhere, on CUDA (by Triton), or on CPUs too (by a C++ compiler)."""
 
 
-def strides(where: Fused, step: Step, like: Tensor, *, at_once: int = 1) -> tuple[Step, int]:
-    """The step itself or, for tensors on the device of another, some compiled; and how many.
+def fused_steps(
+    where: Fused, step: Step, n_steps: int, like: Tensor, *, at_once: int = 1
+) -> tuple[Step, int]:
+    """What to call and how often, for so many steps on the device of a tensor.
 
-    A kernel of several steps pays where a call takes longer than a step, which is so unless the
-    step is long.
+    It is the step itself, or some of them compiled into one kernel. Several pay where a call takes
+    longer than a step, which is so unless the step is long.
     """
-    is_fused = where == "always" or (where == "cuda" and like.is_cuda)
-    return (_compiled(step, at_once), at_once) if is_fused else (step, 1)
+    if not (where == "always" or (where == "cuda" and like.is_cuda)):
+        return step, n_steps
+    if n_steps % at_once:
+        raise ValueError(f"{n_steps} steps cannot be taken {at_once} at a time.")
+    return _compiled(step, at_once), n_steps // at_once
 
 
 @lru_cache(maxsize=8)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from metabo.shapes import Float
-from metabo.tasks.furuta.fusion import Fused, strides
+from metabo.tasks.furuta.fusion import Fused, fused_steps
 from metabo.tasks.furuta.mechanics import (
     GRAVITY,
     Coefficients,
@@ -77,8 +77,8 @@ class Physical:
 
     def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
         """Cost per second of each simulation, and the share of its time until it crashed."""
-        step, stride = strides(self.fused, _step, body.a)
-        total, steps = simulated(step, STEPS // stride, body, gains)
+        step, n_calls = fused_steps(self.fused, _step, STEPS, body.a)
+        total, steps = simulated(step, n_calls, body, gains)
         cost = (total + CRASH_COST * (STEPS - steps)) / STEPS
         return cost.nan_to_num(nan=CRASH_COST), steps / STEPS
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from metabo.shapes import Float
-from metabo.tasks.furuta.fusion import Fused, strides
+from metabo.tasks.furuta.fusion import Fused, fused_steps
 from metabo.tasks.furuta.mechanics import (
     GRAVITY,
     Coefficients,
@@ -68,8 +68,8 @@ class Published:
 
     def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
         """Cost per second of each simulation, and the share of its time until it crashed."""
-        step, stride = strides(self.fused, _step, body.a, at_once=5)
-        total, steps = simulated(step, STEPS // stride, body, gains)
+        step, n_calls = fused_steps(self.fused, _step, STEPS, body.a, at_once=5)
+        total, steps = simulated(step, n_calls, body, gains)
         missed = STEP * CRASH_COST * (STEPS - steps)
         cost = (total + missed) / (STEP * STEPS)
         return cost.nan_to_num(nan=WORST).clamp_max(WORST), steps / STEPS

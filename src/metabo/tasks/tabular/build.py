@@ -86,7 +86,8 @@ class Split:
     """So many of the sources are kept for validation, to tell when to stop; none of them is of one
     origin with a data set that is learned from."""
     turn: int = 0
-    """With a fold held out, those of the next one come first, or of the one `turn` after that."""
+    """With a fold held out, those after it are kept, fold by fold: the first `validate` of them
+    in turn 0, the next as many in turn 1, and so on."""
     sources: int | None = None
     """Learn from so many of the sources only."""
     seed: int = 0
@@ -118,7 +119,9 @@ def table_family(
         bend: How strongly training tasks are bent by the difference of two data sets.
     """
     split = split or Split()
-    tested, next_fold = (table.test, ()) if split.fold is None else _fold(table, split)
+    tested, others = (table.test, ()) if split.fold is None else _fold(table, split)
+    if split.turn and split.fold is None:
+        raise OptionError("`turn` is for a fold that is held out: give `fold` too.")
     learned = [n for n in shuffled(table.sources, seed=split.seed) if n not in tested]
     if split.sources is not None:
         if not 1 <= split.sources <= len(learned):
@@ -137,8 +140,10 @@ def table_family(
             "`validate` must leave a data set to learn from: it must lie in "
             f"0..{len(learned) - 1}, but got {split.validate}."
         )
-    # From fold to fold others are kept for validation, so that in the end all have been.
-    order = sorted(learned, key=lambda name: name not in next_fold)
+    # From fold to fold and turn to turn others are kept, so that in the end all have been.
+    order = [name for name in others if name in learned] or learned
+    skipped = split.turn * split.validate % len(order)
+    order = [*order[skipped:], *order[:skipped]]
     validated = kept_apart(order, split.validate, together=table.together)
     budget, n_points = table.budget if budget is None else budget, len(table.configurations)
     if budget < 1 or (budget > n_points and not noise):
@@ -165,11 +170,12 @@ def table_family(
 
 
 def _fold(table: Table, split: Split) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The data sets of the split's fold, and those of the fold whose turn it is to validate."""
+    """The data sets of the split's fold, and the others, those of the fold after it first."""
     parts = k_fold(table.sources, split.folds, seed=split.seed, together=table.together)
     assert split.fold is not None
     if not 0 <= split.fold < split.folds:
         raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {split.fold}.")
     if not 0 <= split.turn < split.folds - 1:
         raise OptionError(f"`turn` must lie in 0..{split.folds - 2}, but got {split.turn}.")
-    return parts[split.fold], parts[(split.fold + 1 + split.turn) % split.folds]
+    after = (*parts[split.fold + 1 :], *parts[: split.fold])
+    return parts[split.fold], tuple(name for part in after for name in part)
