@@ -41,7 +41,7 @@ def generation_strategy(
         artifact: A learned AF by name or file, or anything else that `Optimizer` takes as its
             `af`. None, in any search space and with a fitted prior, for the learned AF
             `gp-matern52` if a `budget` is given, and else for log expected improvement, which
-            plans with none.
+            needs none.
         budget: Trials in all, which a learned AF plans with; None for the artifact's.
         seed: Of the random numbers, as in `Optimizer`.
         prior: Of the GP, as in `Optimizer`.

@@ -58,8 +58,7 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         Args:
             artifact: A learned AF by name or file, or anything else that `Optimizer` takes as its
                 `af`. None, in any space and with a fitted prior, for the learned AF `gp-matern52`
-                if a `budget` is given, and else for log expected improvement, which plans with
-                none.
+                if a `budget` is given, and else for log expected improvement, which needs none.
             budget: Trials in all, which a learned AF plans with; None for the artifact's.
             seed: Of ties and independent samples; None for a random one.
             search_space: Distributions by name. None for those of an artifact that was trained
