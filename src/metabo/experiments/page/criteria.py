@@ -176,16 +176,16 @@ def falls_back(known: Evidence) -> Judged:
 def few_sources_suffice(known: Evidence) -> Judged:
     """Twenty sources take at most twice the steps."""
     few, every = _by_sources(known, "sources-branin", "branin")
-    return few <= 2 * every, f"{few} steps with 20 source tasks, {every} with all."
+    return few <= 2 * every, f"Steps with 20 source tasks: {few}; with all: {every}."
 
 
 def pendulum_needs_many(known: Evidence) -> Judged:
     """Twenty sources take at least twice the trials."""
     few, every = _by_sources(known, "sources-furuta", "furuta-reference")
     never = len(known.median("sources-furuta", "furuta-reference", "metabo:sources=20")) + 1
-    said = "never" if few == never else f"{few} trials"
+    said = "never" if few == never else few
     is_met = every < never and (few == never or few >= 2 * every)
-    return is_met, f"{said} with 20 source tasks, {every} with all."
+    return is_met, f"Trials with 20 source tasks: {said}; with all: {every}."
 
 
 def is_not_much_slower(known: Evidence) -> Judged:
