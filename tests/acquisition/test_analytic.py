@@ -141,7 +141,10 @@ def test_the_gp_ucb_schedule_is_srinivas_formula(step, dim):
     assert got.item() == pytest.approx(1 + math.sqrt(beta) * 0.5)
 
 
-def test_siblings_rank_points_alike():
-    b = belief(torch.randn(100).tolist(), (0.1 + torch.rand(100)).tolist(), best=0.5)
+def test_siblings_rank_points_alike(rng):
+    mean, std = torch.randn(100, generator=rng), 0.1 + torch.rand(100, generator=rng)
+    b = belief(mean.tolist(), std.tolist(), best=0.5)
     for af in (EI(), PI(0.1)):
-        assert torch.equal(af(b).argsort(), af.ascent(b).argsort())
+        # Near 1 two probabilities may be one number where their logarithms are not.
+        in_order = af(b)[0, af.ascent(b)[0].argsort()]
+        assert (in_order.diff() >= -1e-15).all()
