@@ -24,12 +24,12 @@ _STYLES = {
     "ucb": (2, 2),
     "logei": (3, 3),
     "random": (4, 4),
-    "taf-r": (1, 2),
-    "taf-me": (2, 3),
-    "portfolio": (3, 0),
-    "gmm-ucb": (3, 1),
-    "mean-rank": (5, 1),
-    "eps-greedy": (5, 2),
+    "taf-r": (3, 2),
+    "taf-me": (5, 3),
+    "portfolio": (1, 0),
+    "gmm-ucb": (1, 1),
+    "mean-rank": (2, 1),
+    "eps-greedy": (2, 2),
 }
 """Numbers of each method's colour and of its first variant's dashes."""
 
