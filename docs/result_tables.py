@@ -166,21 +166,16 @@ def ahead(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
 
 def means(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
     """Mean regret on a table's data sets with its interval, and the share not solved."""
-    steps = [int(t) for t in options["t"].split(",")]
     found = {method: r["result"] for (_, method), r in _results(names).items() if r is not None}
-    rows = table_rows(found, _methods(names, options), steps)
-    header = ("", f"t = {steps[0]}", *map(str, steps[1:]), "unsolved")
-    return header, [(f"`{method}`", *cells) for method, *cells in rows]
+    return _with_intervals(found, _methods(names, options), options)
 
 
 def folds(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
     """As `means`, of a cross-validation that is kept in `results/cross-validation`."""
-    steps = [int(t) for t in options["t"].split(",")]
     path = ROOT / "results" / "cross-validation" / f"{names[0]}.json"
     records = json.loads(path.read_text())["methods"] if path.exists() else {}
-    header = ("", f"t = {steps[0]}", *map(str, steps[1:]), "unsolved")
-    rows = table_rows(records, options.get("methods", ",".join(records)).split(","), steps)
-    return header, [(f"`{method}`", *cells) for method, *cells in rows]
+    methods = options["methods"].split(",") if "methods" in options else list(records)
+    return _with_intervals(records, methods, options)
 
 
 def claims(_: list[str], __: Options) -> tuple[tuple[str, ...], Rows]:
@@ -216,15 +211,15 @@ def places(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
     for method in methods:
         cells = []
         for t in steps if not missing else ():
-            places = []
+            taken = []
             for family in families:
                 at = {
                     m: [r[t - 1] for r in results[family, m]["result"]["regret"]] for m in methods
                 }
                 for task, value in enumerate(at[method]):
                     others = [at[m][task] for m in methods if m != method]
-                    places.append(1 + sum((v < value) + 0.5 * (v == value) for v in others))
-            cells.append(f"{sum(places) / len(places):.2f}")
+                    taken.append(1 + sum((v < value) + 0.5 * (v == value) for v in others))
+            cells.append(f"{sum(taken) / len(taken):.2f}")
         rows.append((f"`{_short(method, options)}`", *(cells or [NOTHING] * len(steps))))
     return ("mean rank", f"t = {steps[0]}", *map(str, steps[1:])), rows
 
@@ -262,6 +257,15 @@ VIEWS: dict[str, Callable[[list[str], Options], tuple[tuple[str, ...], Rows]]] =
     "claims": claims,
     "catalogue": catalogue,
 }
+
+
+def _with_intervals(
+    records: dict[str, dict], methods: list[str], options: Options
+) -> tuple[tuple[str, ...], Rows]:
+    steps = [int(t) for t in options["t"].split(",")]
+    header = ("", f"t = {steps[0]}", *map(str, steps[1:]), "unsolved")
+    rows = table_rows(records, methods, steps)
+    return header, [(f"`{method}`", *cells) for method, *cells in rows]
 
 
 def _ranges(steps: list[int]) -> str:
