@@ -142,7 +142,7 @@ def cross_validate(
     ends: list[dict[str, object]] = [{} for _ in names]
     curves = []
     if probes:
-        # One network tells when to stop as well as a team.
+        # A team would tell better, in as many times the time: a network by itself overfits sooner.
         alone = settings | {"members": 1}
         runs.train({_probe(*place): (name, alone) for place, name in probes.items()})
         by_fold = [

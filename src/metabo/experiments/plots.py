@@ -19,6 +19,7 @@ from metabo.metrics import quantiles
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 _STYLES = {
+    "metabo": (6, 0),
     "ei": (0, 0),
     "pi": (1, 1),
     "ucb": (2, 2),
@@ -60,17 +61,14 @@ def styles(names: list[str]) -> dict[str, tuple[str, Any, float]]:
 
     Variants of one method share its colour and differ in their dashes.
     """
-    *others, black = COLOURS
     chosen: dict[str, tuple[str, Any, float]] = {}
     seen: Counter[str] = Counter()
     for k, name in enumerate(names):
         base = name.partition(":")[0]
         kind = "metabo" if base.startswith("metabo") else base
-        colour, dash = _STYLES.get(kind, (k, k))
-        line = black, DASHES[seen[kind] % len(DASHES)], 2.4
-        if kind != "metabo":
-            line = others[colour % len(others)], DASHES[(dash + seen[kind]) % len(DASHES)], 1.6
-        chosen[name] = line
+        colour, dash = _STYLES.get(kind, (k % (len(COLOURS) - 1), k))
+        width = 2.4 if kind == "metabo" else 1.6
+        chosen[name] = (COLOURS[colour], DASHES[(dash + seen[kind]) % len(DASHES)], width)
         seen[kind] += 1
     return chosen
 
