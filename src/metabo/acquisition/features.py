@@ -58,7 +58,8 @@ def _remaining(belief: Belief) -> tuple[Tensor, None]:
 
 def _improvement(belief: Belief) -> tuple[Tensor, Pull]:
     z = belief.improvement
-    return z.clamp(-10.0, 10.0), lambda d: {"improvement": d * (z.abs() <= 10)}
+    clamped = z.clamp(-10.0, 10.0)
+    return clamped, lambda d: {"improvement": d * (z == clamped)}
 
 
 def _log_ei(belief: Belief) -> tuple[Tensor, Pull]:
@@ -123,19 +124,22 @@ def columns_and_pull(
 
     def pull(d_columns: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         total: dict[str, Tensor] = {}
-        pieces = d_columns.split([part.shape[-1] for part in parts], -1)
-        for piece, value, pull_one in zip(pieces, values, pulls, strict=True):
+        single, first = d_columns.unbind(-1), 0
+        for value, part, pull_one in zip(values, parts, pulls, strict=True):
+            last = first + part.shape[-1]
             if pull_one is not None:
-                for name, d in pull_one(piece.view_as(value)).items():
+                piece = single[first] if value.ndim == 2 else d_columns[..., first:last]
+                for name, d in pull_one(piece).items():
                     total[name] = total[name] + d if name in total else d
+            first = last
         zero = torch.zeros_like(belief.mean)
         d_mean, d_std = total.get("mean", zero), total.get("std", zero)
         d_z, d_log = total.get("improvement", zero), total.get("log_std", zero)
-        d_x = total["x"] if "x" in total else torch.zeros_like(belief.x)
+        d_log = torch.addcmul(d_log, d_z, belief.improvement, value=-1)
         return (
-            d_mean + d_z / belief.std,
-            d_std + (d_log - d_z * belief.improvement) / belief.std,
-            d_x,
+            torch.addcdiv(d_mean, d_z, belief.std),
+            torch.addcdiv(d_std, d_log, belief.std),
+            total["x"] if "x" in total else torch.zeros_like(belief.x),
         )
 
     return torch.cat(parts, -1), pull

@@ -13,6 +13,9 @@ from torch import Tensor
 
 from metabo.shapes import Float
 
+_FEW = 1024
+"""Pairs of points whose distances are found in the fewest operations, not in the least memory."""
+
 KernelName = Literal["rbf", "matern52", "matern32"]
 
 
@@ -111,6 +114,8 @@ def square_distance(
     # Differences, not |a|^2 + |b|^2 - 2ab: that form loses digits exactly where an optimizer ends
     # up, among points that nearly coincide, and with a diagonal of 1e-8 the posterior deviation
     # there shows it.
+    if a.shape[-2] * b.shape[-2] <= _FEW:
+        return (a.unsqueeze(-2) - b.unsqueeze(-3)).square().sum(-1)
     columns = a.unsqueeze(-1).unbind(-2)  # D of E P 1
     rows = b.mT.contiguous().unsqueeze(-2).unbind(-3)  # D of E 1 N
     total = (columns[0] - rows[0]).square()

@@ -113,6 +113,8 @@ class GP:
         self, x: Float[Tensor, "E N D"]
     ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N"]]:
         """Mean and standard deviation of the latent function at `x`, differentiable in `x`."""
+        if not torch.is_grad_enabled():
+            return self.predict_with_pullback(x)[:2]
         mean, std = _Prediction.apply(x, self)
         return mean, std
 
@@ -132,8 +134,9 @@ class GP:
         scale = prior.lengthscale.unsqueeze(-2)
         at = x / scale
         r2 = square_distance(self.scaled_x, at)  # E t N
-        v = self.scaled_inverse @ KERNELS[prior.kernel](r2)
-        mean = (self.weights.unsqueeze(-2) @ v).squeeze(-2)
+        # `bmm` where `@` would do: on a few points what `@` does around it takes longer.
+        v = torch.bmm(self.scaled_inverse, KERNELS[prior.kernel](r2))
+        mean = torch.bmm(self.weights.unsqueeze(-2), v).squeeze(-2)
         if prior.mean != "zero":
             mean = mean + self.mean.unsqueeze(-1)
         variance, floor = signal - v.square().sum(-2), VARIANCE_FLOOR * signal
@@ -144,7 +147,7 @@ class GP:
             # learn, it is taken as 0.
             d_square = (d_std / std * (variance > floor)).unsqueeze(-2)
             d_v = self.weights.unsqueeze(-1) * d_mean.unsqueeze(-2) - v * d_square  # E t N
-            d_r2 = self.scaled_inverse.mT @ d_v * SLOPES[prior.kernel](r2)
+            d_r2 = torch.bmm(self.scaled_inverse.mT, d_v) * SLOPES[prior.kernel](r2)
             difference = at.unsqueeze(-3) - self.scaled_x.unsqueeze(-2)  # E t N D
             return (difference * d_r2.unsqueeze(-1)).sum(-3) * (2 / scale)
 

@@ -114,13 +114,15 @@ def update(
     Each row of `order` is a permutation of the steps, cut into minibatches.
     """
     seen = []
-    parameters = [*af.parameters(), *critic.parameters()]
     for epoch in order:
         for rows in epoch.tensor_split(config.minibatches):
             optimizer.zero_grad(set_to_none=True)
             seen.append(_add_gradients(af, critic, _normalized(batch, rows), rows, config))
             if config.max_gradient_norm is not None:
-                nn.utils.clip_grad_norm_(parameters, config.max_gradient_norm)
+                # Each on its own: the critic's gradient is many times the policy's, which would
+                # be cut down by whatever the critic's happens to be.
+                for network in (af, critic):
+                    nn.utils.clip_grad_norm_(network.parameters(), config.max_gradient_norm)
             optimizer.step()
     return torch.stack(seen).mean(0)
 
