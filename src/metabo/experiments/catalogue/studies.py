@@ -16,7 +16,7 @@ STUDIES: tuple[Experiment, ...] = (
                 100,
                 30,
                 sources=("1", "2", "5", "10", "20", "50", "100", ALL_SOURCES),
-                training=("preset=default", "iterations=500"),
+                training=("preset=default", "iterations=500", "entropy_coefficient=0.01"),
             ),
         },
         families=("branin",),
@@ -36,6 +36,7 @@ STUDIES: tuple[Experiment, ...] = (
                 training=(
                     "preset=default",
                     "iterations=300",
+                    "entropy_coefficient=0.01",
                     "reward=linear",
                     "candidates=fine",
                     "n_global=1000",
