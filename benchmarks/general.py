@@ -1,9 +1,10 @@
 """Regret and mean ranks on GP samples and on functions nobody trained on, in any dimension.
 
 Prints one JSON line per family and method, and one with the mean ranks over all families and
-tasks. Beside the medians it has the mean over tasks of log10 regret (of at least 1e-6) less that of
+tasks. Beside medians there is the mean over tasks of log10 regret (of at least 1e-6) less that of
 the first method on the same task, with its standard error: where half of the tasks are solved and
-half are not, a median jumps, and this does not. Only torch, numpy and safetensors are needed, so that it runs where training does.
+half are not, a median jumps, and this does not. Only torch, numpy and safetensors are needed, so
+that it runs where training does.
 
     python benchmarks/general.py [--smoke] [--families gp-rbf:dim=4,hartmann-6] [--artifact FILE]
         [--hyperparameters fitted] [--tasks 1000] [--device cuda]
