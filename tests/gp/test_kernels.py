@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from metabo.gp import KERNELS
-from metabo.gp.kernels import SLOPES, WITH_SLOPES, correlation
+from metabo.gp.kernels import SLOPES, WITH_SLOPES, correlation, square_distance
 
 ORACLES = {
     "rbf": lambda d: gpytorch.kernels.RBFKernel(ard_num_dims=d),
@@ -25,6 +25,15 @@ def test_correlation_is_gpytorchs(kernel, dim, rng):
     torch.testing.assert_close(
         correlation(kernel, a, b, scale)[0], oracle(a[0], b[0]).to_dense(), rtol=1e-10, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("dim", [1, 3, 6])
+def test_distances_of_few_points_are_those_among_many(dim, rng):
+    a, b = draw(rng, 4, 30, dim), draw(rng, 4, 200, dim)
+    expected = torch.cdist(a, b, compute_mode="donot_use_mm_for_euclid_dist").square()
+    for n in (200, 34, 1):  # the first of them in the way for many
+        found = square_distance(a, b[:, :n])
+        torch.testing.assert_close(found, expected[..., :n], rtol=1e-12, atol=1e-30)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

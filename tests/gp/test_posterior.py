@@ -213,6 +213,19 @@ def test_unknown_names_are_refused(unchecked):
         Prior.of([0.2], **numbers, mean="average")
 
 
+@pytest.mark.parametrize("mean", ["zero", "observed"])
+def test_prediction_is_the_same_whether_gradients_are_wanted_or_not(mean, rng):
+    prior = random_prior(rng, "matern52", mean, 1e-4, 3, 2)
+    gp = grow(prior, draw(rng, 3, 6, 2), draw(rng, 3, 6))
+    at = draw(rng, 3, 20, 2)
+    with torch.no_grad():
+        plain = gp.predict(at)
+    for one, other in zip(plain, gp.predict(at.requires_grad_()), strict=True):
+        assert not one.requires_grad
+        assert other.requires_grad
+        assert torch.equal(one, other)
+
+
 def test_contradicting_observations_are_averaged():
     x = torch.full((1, 2, 1), 0.3, dtype=torch.float64)
     gp = grow(

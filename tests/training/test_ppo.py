@@ -111,6 +111,19 @@ def test_an_update_makes_good_choices_likelier():
     assert change[good].mean() > change[~good].mean() + 0.01
 
 
+def test_the_critics_loss_does_not_decide_how_far_the_policy_moves():
+    config = replace(CONFIG, max_gradient_norm=0.1)
+    moved = []
+    for coefficient in (1.0, 1000.0):
+        af, critic, batch, _ = collected()
+        # No moments: what is left of a gradient after clipping is what moves.
+        optimizer = torch.optim.SGD([*af.parameters(), *critic.parameters()], lr=1.0)
+        order = torch.arange(len(batch.index))[None]
+        update(af, critic, optimizer, batch, order, replace(config, value_coefficient=coefficient))
+        moved.append(torch.cat([p.detach().flatten() for p in af.parameters()]))
+    torch.testing.assert_close(*moved, rtol=0, atol=0)
+
+
 def test_a_group_is_judged_against_itself(rng):
     advantage = torch.randn(6, 4, generator=rng)
     judged = against_group(advantage, 3)

@@ -14,7 +14,9 @@ from torch import Tensor
 from metabo.shapes import Float
 
 _FEW = 1024
-"""Pairs of points whose distances are found in the fewest operations, not in the least memory."""
+"""Pairs of points whose distances are found in the fewest operations, not in the least memory.
+
+Of an episode, not of a batch: what an episode sees must not depend on how many there are."""
 
 KernelName = Literal["rbf", "matern52", "matern32"]
 
@@ -104,18 +106,22 @@ def correlation(
 ) -> Float[Tensor, "*E P N"]:
     """Correlations between every point of `a` and every point of `b`."""
     scale = lengthscale.unsqueeze(-2)
-    return KERNELS[kernel](square_distance(a / scale, b / scale))
+    return KERNELS[kernel](_by_columns(a / scale, b / scale))
 
 
 def square_distance(
     a: Float[Tensor, "*E P D"], b: Float[Tensor, "*E N D"]
 ) -> Float[Tensor, "*E P N"]:
     """r^2 between every point of `a` and every point of `b`, given in lengthscales."""
+    if a.shape[-2] * b.shape[-2] > _FEW:
+        return _by_columns(a, b)
+    return (a.unsqueeze(-2) - b.unsqueeze(-3)).square().sum(-1)
+
+
+def _by_columns(a: Float[Tensor, "*E P D"], b: Float[Tensor, "*E N D"]) -> Float[Tensor, "*E P N"]:
     # Differences, not |a|^2 + |b|^2 - 2ab: that form loses digits exactly where an optimizer ends
     # up, among points that nearly coincide, and with a diagonal of 1e-8 the posterior deviation
     # there shows it.
-    if a.shape[-2] * b.shape[-2] <= _FEW:
-        return (a.unsqueeze(-2) - b.unsqueeze(-3)).square().sum(-1)
     columns = a.unsqueeze(-1).unbind(-2)  # D of E P 1
     rows = b.mT.contiguous().unsqueeze(-2).unbind(-3)  # D of E 1 N
     total = (columns[0] - rows[0]).square()

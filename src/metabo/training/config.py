@@ -115,6 +115,7 @@ class TrainConfig:
     value_coefficient: float = 1.0
     entropy_coefficient: float = 0.01
     max_gradient_norm: float | None = None
+    """Of the AF's gradient and of the critic's, each on its own."""
     precision: Literal["fp32", "tf32", "bf16"] = "fp32"
     """Of the networks' matrix products in training; the GP is float64 always."""
 
