@@ -7,7 +7,8 @@ half are not, a median jumps, and this does not. Only torch, numpy and safetenso
 that it runs where training does.
 
     python benchmarks/general.py [--smoke] [--families gp-rbf:dim=4,hartmann-6] [--artifact FILE]
-        [--hyperparameters fitted] [--tasks 1000] [--device cuda]
+        [--methods ei,random] [--hyperparameters fitted] [--tasks 1000] [--budget 30] [--seed 5]
+        [--stream validation] [--device cuda]
 """
 
 import argparse
@@ -37,6 +38,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=100)
     parser.add_argument("--budget", type=int, help="the family's own by default")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stream", choices=("test", "validation"), default="test")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--smoke", action="store_true", help="three tasks, three evaluations")
     given = parser.parse_args()
@@ -47,7 +49,7 @@ def main() -> None:
     ranks = []
     for name in given.families.split(","):
         family = metabo.family(name)
-        tasks = family.test().sample(given.tasks, generator(given.seed, "test tasks"))
+        tasks = family.test().sample(given.tasks, generator(given.seed, f"{given.stream} tasks"))
         tasks = tasks.to(given.device)
         regret = torch.stack([_regret(m, family, tasks, given) for m in methods])  # M E T
         ranks.append(_ranks(regret))
@@ -103,7 +105,7 @@ def _less(regret: Tensor, first: Tensor) -> dict[str, list[float]]:
     columns["all"] = difference.mean(1)
     root = len(regret) ** 0.5
     return {
-        name: [round(d.mean().item(), 3), round(d.std().item() / root, 3)]
+        name: [round(d.mean().item(), 3), round(d.std(correction=0).item() / root, 3)]
         for name, d in columns.items()
     }
 
