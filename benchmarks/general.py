@@ -49,7 +49,8 @@ def main() -> None:
     ranks = []
     for name in given.families.split(","):
         family = metabo.family(name)
-        tasks = family.test().sample(given.tasks, generator(given.seed, f"{given.stream} tasks"))
+        part = family.test() if given.stream == "test" else family.validation() or family
+        tasks = part.sample(given.tasks, generator(given.seed, f"{given.stream} tasks"))
         tasks = tasks.to(given.device)
         regret = torch.stack([_regret(m, family, tasks, given) for m in methods])  # M E T
         ranks.append(_ranks(regret))

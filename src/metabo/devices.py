@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+from torch import Tensor
 
 from metabo.errors import unknown
 
@@ -13,6 +14,11 @@ def require_device(name: str) -> None:
     present = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count()))]
     if name not in present and not (name == "cuda" and len(present) > 1):
         raise unknown("device on this machine:", name, present)
+
+
+def is_capturing(tensor: Tensor) -> bool:
+    """Whether a CUDA graph is being recorded, in which no value can be looked at."""
+    return tensor.is_cuda and torch.cuda.is_current_stream_capturing()
 
 
 @contextmanager

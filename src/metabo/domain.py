@@ -6,6 +6,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from metabo.devices import is_capturing
 from metabo.errors import DomainError, ShapeError
 from metabo.shapes import Float
 
@@ -36,7 +37,7 @@ class Finite:
                 f"{tuple(self.points.shape)}."
             )
         # A graph that is being recorded cannot wait for a value; its points were checked before.
-        if not (self.points.is_cuda and torch.cuda.is_current_stream_capturing()):
+        if not is_capturing(self.points):
             require_inside(self.points)
 
     @property

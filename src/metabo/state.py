@@ -7,6 +7,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from metabo.devices import is_capturing
 from metabo.domain import require_inside
 from metabo.errors import DataError, ShapeError
 from metabo.gp import GP, Prior
@@ -121,7 +122,7 @@ class BOState:
     def observe(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "BOState":
         """The runs after evaluating `x` and seeing `y`."""
         gp = self.gp.condition(x, y)
-        if not _is_capturing(x):
+        if not is_capturing(x):
             require_inside(x)
             _require_finite(y)
         return BOState(gp, self.step + 1, self.budget)
@@ -135,8 +136,3 @@ def _require_finite(y: Tensor) -> None:
             f"An observed value must be finite, but got {value} in episode {episode}. "
             "Give failed evaluations a finite penalty, or leave them out."
         )
-
-
-def _is_capturing(x: Tensor) -> bool:
-    """Whether a CUDA graph is being recorded, in which no value can be looked at."""
-    return x.is_cuda and torch.cuda.is_current_stream_capturing()

@@ -18,6 +18,7 @@ from torch import Tensor
 from metabo.acquisition.analytic import log_h_and_slope
 from metabo.acquisition.relative import (
     Pull,
+    kept,
     relative_incumbent,
     relative_log_ei,
     relative_log_std,
@@ -57,21 +58,19 @@ def _remaining(belief: Belief) -> tuple[Tensor, None]:
 
 
 def _improvement(belief: Belief) -> tuple[Tensor, Pull]:
-    z = belief.improvement
-    clamped = z.clamp(-10.0, 10.0)
-    return clamped, lambda d: {"improvement": d * (z == clamped)}
+    value, keep = kept(belief.improvement, -10.0, 10.0)
+    return value, lambda d: {"improvement": keep(d)}
 
 
 def _log_ei(belief: Belief) -> tuple[Tensor, Pull]:
     log_h, slope = log_h_and_slope(belief.improvement)
-    value = belief.log_std + log_h
-    clamped = value.clamp(-30.0, 5.0)
+    value, keep = kept(belief.log_std + log_h, -30.0, 5.0)
 
     def pull(d: Tensor) -> dict[str, Tensor]:
-        d = d * (value == clamped)
+        d = keep(d)
         return {"log_std": d, "improvement": d * slope}
 
-    return clamped, pull
+    return value, pull
 
 
 def _novelty(belief: Belief) -> tuple[Tensor, Pull | None]:

@@ -33,7 +33,7 @@ def scale(belief: Belief) -> tuple[Tensor, Tensor]:
 def relative_mean(belief: Belief) -> tuple[Tensor, Pull]:
     """(mean - m) / s, kept within [-10, 10]."""
     centre, unit = scale(belief)
-    value, keep = _kept((belief.mean - centre) / unit, -10.0, 10.0)
+    value, keep = kept((belief.mean - centre) / unit, -10.0, 10.0)
     return value, lambda d: {"mean": keep(d) / unit}
 
 
@@ -46,14 +46,14 @@ def relative_incumbent(belief: Belief) -> tuple[Tensor, None]:
 def relative_std(belief: Belief) -> tuple[Tensor, Pull]:
     """The deviation, std / s, at most 10."""
     _, unit = scale(belief)
-    value, keep = _kept(belief.std / unit, 0.0, 10.0)
+    value, keep = kept(belief.std / unit, 0.0, 10.0)
     return value, lambda d: {"std": keep(d) / unit}
 
 
 def relative_log_std(belief: Belief) -> tuple[Tensor, Pull]:
     """Its logarithm, kept within [-30, 5]."""
     _, unit = scale(belief)
-    value, keep = _kept(belief.log_std - unit.log(), -30.0, 5.0)
+    value, keep = kept(belief.log_std - unit.log(), -30.0, 5.0)
     return value, lambda d: {"log_std": keep(d)}
 
 
@@ -61,11 +61,11 @@ def relative_log_ei(belief: Belief) -> tuple[Tensor, Pull]:
     """The logarithm of EI / s, kept within [-30, 30]."""
     _, unit = scale(belief)
     log_h, slope = log_h_and_slope(belief.improvement)
-    value, keep = _kept(belief.log_std - unit.log() + log_h, -30.0, 30.0)
+    value, keep = kept(belief.log_std - unit.log() + log_h, -30.0, 30.0)
     return value, lambda d: {"log_std": keep(d), "improvement": keep(d) * slope}
 
 
-def _kept(value: Tensor, low: float, high: float) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+def kept(value: Tensor, low: float, high: float) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """Clamped values, and what sets derivatives to zero where they were clamped."""
     clamped = value.clamp(low, high)
     return clamped, lambda d: d * (value == clamped)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from metabo.devices import is_capturing
 from metabo.errors import DomainError
 from metabo.gp import Prior
 from metabo.shapes import Float, Int
@@ -39,8 +40,7 @@ class TabularTasks:
 
     def _look_up(self, x: Tensor) -> Tensor:
         is_same = (x[:, :, None, :] == self.points).all(-1)  # E N n
-        is_capturing = x.is_cuda and torch.cuda.is_current_stream_capturing()
-        if not is_capturing and not bool(is_same.any(-1).all()):
+        if not is_capturing(x) and not bool(is_same.any(-1).all()):
             point = x[~is_same.any(-1)][0].tolist()
             raise DomainError(
                 f"A table can be asked at its {len(self.points)} configurations only, but got the "
