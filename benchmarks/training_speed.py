@@ -34,7 +34,7 @@ def measure(trainer: Trainer, repeats: int) -> tuple[float, float]:
         batch, _ = trainer.collect(tasks, key, budget, trainer.searches[0])
         wait()
         middle = time.perf_counter()
-        trainer.update(batch, order)
+        trainer.update(batch, order, torch.tensor(trainer.config.entropy_coefficient))
         wait()
         if number:  # the first sets up
             seconds.append((middle - start, time.perf_counter() - middle))

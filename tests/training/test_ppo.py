@@ -71,14 +71,23 @@ def test_padding_is_never_chosen_and_changes_nothing():
     )
     rows = torch.arange(len(batch.index))
     torch.testing.assert_close(
-        loss(af, critic, batch, rows, CONFIG)[1], loss(af, critic, longer, rows, CONFIG)[1]
+        loss(af, critic, batch, rows, CONFIG, 0.01)[1],
+        loss(af, critic, longer, rows, CONFIG, 0.01)[1],
     )
+
+
+def test_entropy_counts_by_its_bonus():
+    af, critic, batch, _ = collected()
+    rows = torch.arange(len(batch.index))
+    without, (_, _, entropy, _) = loss(af, critic, batch, rows, CONFIG, 0.0)
+    total, _ = loss(af, critic, batch, rows, CONFIG, torch.tensor(0.5))
+    torch.testing.assert_close(total, without - 0.5 * entropy)
 
 
 def test_before_any_update_nothing_is_clipped_and_the_policy_loss_is_zero():
     af, critic, batch, _ = collected()
     _, (policy, _, entropy, clipped) = loss(
-        af, critic, batch, torch.arange(len(batch.index)), CONFIG
+        af, critic, batch, torch.arange(len(batch.index)), CONFIG, 0.01
     )
     assert policy.item() == pytest.approx(-batch.advantage.mean().item(), abs=1e-5)
     assert clipped.item() == 0
@@ -105,7 +114,7 @@ def test_an_update_makes_good_choices_likelier():
     for number in range(5):
         source = generator(number, "minibatches")
         order = torch.stack([torch.randperm(len(good), generator=source) for _ in range(4)])
-        assert update(af, critic, optimizer, batch, order, CONFIG).isfinite().all()
+        assert update(af, critic, optimizer, batch, order, CONFIG, 0.01).isfinite().all()
     after = log_probabilities(af, batch.features, batch.exists)
     change = after.gather(1, batch.index[:, None])[:, 0].detach() - before
     assert change[good].mean() > change[~good].mean() + 0.01
@@ -119,7 +128,8 @@ def test_the_critics_loss_does_not_decide_how_far_the_policy_moves():
         # No moments: what is left of a gradient after clipping is what moves.
         optimizer = torch.optim.SGD([*af.parameters(), *critic.parameters()], lr=1.0)
         order = torch.arange(len(batch.index))[None]
-        update(af, critic, optimizer, batch, order, replace(config, value_coefficient=coefficient))
+        weighted = replace(config, value_coefficient=coefficient)
+        update(af, critic, optimizer, batch, order, weighted, 0.01)
         moved.append(torch.cat([p.detach().flatten() for p in af.parameters()]))
     torch.testing.assert_close(*moved, rtol=0, atol=0)
 

@@ -24,11 +24,24 @@ TINY = {
     "validation_tasks": 4,
     "validate_every": 2,
     "checkpoint_every": 2,
+    "final_entropy_coefficient": 0.0,
 }
 
 
 def tiny(**changes):
     return preset("fast", "branin", **(TINY | changes))
+
+
+def test_settings_move_from_the_first_value_to_the_last(tmp_path):
+    trainer = Trainer(tiny(), tmp_path)
+    passed = []
+    for trainer.progress.iteration in range(trainer.config.iterations + 1):
+        passed.append(trainer._scheduled(0.3, 0.1))
+    assert passed[0] == 0.3
+    assert passed[-1] == pytest.approx(0.1)
+    assert passed == sorted(passed, reverse=True)
+    assert passed[1] + passed[-2] == pytest.approx(0.4)
+    assert trainer._scheduled(0.3, None) == 0.3
 
 
 def weights(folder):

@@ -45,7 +45,12 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
         "be positive and finite",
     ),
     (
-        ("final_learning_rate", "value_coefficient", "entropy_coefficient"),
+        (
+            "final_learning_rate",
+            "value_coefficient",
+            "entropy_coefficient",
+            "final_entropy_coefficient",
+        ),
         lambda v: v >= 0,
         "be finite and not negative",
     ),
@@ -114,6 +119,9 @@ class TrainConfig:
     """Reached by a cosine over the run."""
     value_coefficient: float = 1.0
     entropy_coefficient: float = 0.01
+    final_entropy_coefficient: float | None = None
+    """Reached by the same cosine, so that a policy explores first and decides later; constant if
+    None."""
     max_gradient_norm: float | None = None
     """Of the AF's gradient and of the critic's, each on its own."""
     precision: Literal["fp32", "tf32", "bf16"] = "fp32"

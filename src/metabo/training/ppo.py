@@ -80,11 +80,17 @@ def log_probabilities(
 
 
 def loss(
-    af: NeuralAF, critic: Critic, batch: Batch, rows: Int[Tensor, " s"], config: TrainConfig
+    af: NeuralAF,
+    critic: Critic,
+    batch: Batch,
+    rows: Int[Tensor, " s"],
+    config: TrainConfig,
+    bonus: float | Float[Tensor, ""],
 ) -> tuple[Tensor, Float[Tensor, "4"]]:
     """The clipped objective with value and entropy terms on some rows, and what it is made of.
 
-    All are means over the rows, so those of a minibatch are the means of its parts'.
+    All are means over the rows, so those of a minibatch are the means of its parts'. The `bonus`
+    is what entropy counts, the entropy coefficient of the iteration.
     """
     log_all = log_probabilities(af, batch.features[rows], batch.exists[rows])
     log_new = log_all.gather(1, batch.index[rows][:, None])[:, 0]
@@ -97,7 +103,7 @@ def loss(
     value = (expected - batch.target[rows]).square().mean()
     entropy = -(log_all.exp() * log_all.masked_fill(~batch.exists[rows], 0.0)).sum(-1).mean()
     clipped = ((ratio - 1).abs() > config.clip).float().mean()
-    total = policy + config.value_coefficient * value - config.entropy_coefficient * entropy
+    total = policy + config.value_coefficient * value - bonus * entropy
     return total, torch.stack([policy, value, entropy, clipped]).detach()
 
 
@@ -108,6 +114,7 @@ def update(
     batch: Batch,
     order: Int[Tensor, "epochs S"],
     config: TrainConfig,
+    bonus: float | Float[Tensor, ""],
 ) -> Float[Tensor, "4"]:
     """Several epochs of minibatch steps on one iteration's batch; give the parts of the loss.
 
@@ -117,7 +124,7 @@ def update(
     for epoch in order:
         for rows in epoch.tensor_split(config.minibatches):
             optimizer.zero_grad(set_to_none=True)
-            seen.append(_add_gradients(af, critic, _normalized(batch, rows), rows, config))
+            seen.append(_add_gradients(af, critic, _normalized(batch, rows), rows, config, bonus))
             if config.max_gradient_norm is not None:
                 # Each on its own: the critic's gradient is many times the policy's, which would
                 # be cut down by whatever the critic's happens to be.
@@ -135,14 +142,19 @@ def _normalized(batch: Batch, rows: Tensor) -> Batch:
 
 
 def _add_gradients(
-    af: NeuralAF, critic: Critic, batch: Batch, rows: Tensor, config: TrainConfig
+    af: NeuralAF,
+    critic: Critic,
+    batch: Batch,
+    rows: Tensor,
+    config: TrainConfig,
+    bonus: float | Tensor,
 ) -> Tensor:
     """Add up the gradients of a minibatch, in parts of a size that the device likes."""
     size = af.rows_at_once(rows.device, batch.features.shape[1])
     seen = []
     for part in rows.split(size):
         share = len(part) / len(rows)
-        total, parts = loss(af, critic, batch, part, config)
+        total, parts = loss(af, critic, batch, part, config, bonus)
         (share * total).backward()
         seen.append(share * parts)
     return torch.stack(seen).sum(0)

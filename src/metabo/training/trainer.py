@@ -116,7 +116,8 @@ class Trainer:
         """One iteration, with validation when it is due."""
         config, number = self.config, self.progress.iteration
         started = time.perf_counter()
-        rate = self._learning_rate(number)
+        rate = self._scheduled(config.learning_rate, config.final_learning_rate)
+        bonus = self._scheduled(config.entropy_coefficient, config.final_entropy_coefficient)
         for group in self.optimizer.param_groups:
             group["lr"].fill_(rate)
         budget = self._budget(number)
@@ -132,7 +133,8 @@ class Trainer:
         )
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
-        losses = self.update(batch, self._minibatch_order(number, config.episodes * budget))
+        order = self._minibatch_order(number, config.episodes * budget)
+        losses = self.update(batch, order, torch.tensor(bonus))
         if not episodes.observed.isfinite().all():  # a replayed graph checks no values
             raise DataError(
                 f"A task of `{config.family}` gave a value that is not finite. Give failed "
@@ -175,9 +177,11 @@ class Trainer:
             prior=self.prior,
         )
 
-    def _update(self, batch: Batch, order: Int[Tensor, "epochs S"]) -> Float[Tensor, "4"]:
+    def _update(
+        self, batch: Batch, order: Int[Tensor, "epochs S"], bonus: Float[Tensor, ""]
+    ) -> Float[Tensor, "4"]:
         """Learn from what was collected: the second half."""
-        return update(self.af, self.critic, self.optimizer, batch, order, self.config)
+        return update(self.af, self.critic, self.optimizer, batch, order, self.config, bonus)
 
     def _attempt(
         self, tasks: Tasks, key: Int[Tensor, ""], search: Searcher
@@ -199,12 +203,12 @@ class Trainer:
         source = generator(self.config.seed, f"budget/{number}")
         return self.budgets[int(torch.randint(len(self.budgets), (), generator=source))]
 
-    def _learning_rate(self, number: int) -> float:
-        config = self.config
-        cosine = 0.5 * (1 + math.cos(math.pi * number / config.iterations))
-        return config.final_learning_rate + cosine * (
-            config.learning_rate - config.final_learning_rate
-        )
+    def _scheduled(self, first: float, last: float | None) -> float:
+        """Between the first and the last value of a setting, by a cosine over the iterations."""
+        if last is None:
+            return first
+        passed = self.progress.iteration / self.config.iterations
+        return last + 0.5 * (1 + math.cos(math.pi * passed)) * (first - last)
 
     def _is_validation_due(self) -> bool:
         number = self.progress.iteration
