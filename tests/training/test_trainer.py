@@ -35,7 +35,8 @@ def tiny(**changes):
 def test_settings_move_from_the_first_value_to_the_last(tmp_path):
     trainer = Trainer(tiny(), tmp_path)
     passed = []
-    for trainer.progress.iteration in range(trainer.config.iterations + 1):
+    for number in range(trainer.config.iterations + 1):
+        trainer.progress.iteration = number
         passed.append(trainer._scheduled(0.3, 0.1))
     assert passed[0] == 0.3
     assert passed[-1] == pytest.approx(0.1)
