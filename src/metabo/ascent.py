@@ -23,6 +23,9 @@ from metabo.shapes import Float
 Objective = Callable[[Tensor], tuple[Tensor, Tensor]]
 """Gives the value of every row of a point tensor `*n P`, and the gradients."""
 
+Box = tuple[Tensor, Tensor]
+"""The lower and the upper corner."""
+
 _ARMIJO = 1e-4
 _SHRINK = (0.1, 0.5)
 """Least and largest factor by which a failed step is shortened."""
@@ -70,6 +73,7 @@ def ascend(
             before its time. None to take all iterations, as a captured graph must.
     """
     end = (upper - lower) / unit
+    box = torch.zeros_like(end), end
 
     def place(point: Tensor) -> Tensor:
         # Rounding must not keep a point on the border from being exactly there.
@@ -84,10 +88,10 @@ def ascend(
         value, gradient = evaluate(point)  # *n 1, *n P
         inverse = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device).expand(*x.shape, -1)
         is_scaled = torch.zeros_like(value, dtype=torch.bool)
-        step = _free(gradient, point, end)
+        step = _free(gradient, point, box)
         step = step * (radius / _largest(step))
         for iteration in range(1, iterations):
-            trial = _inside(point + step, end)
+            trial = _inside(point + step, box)
             trial_value, trial_gradient = evaluate(trial)
             move, gain = trial - point, trial_value - value
             slope = _dot(gradient, move)
@@ -100,24 +104,24 @@ def ascend(
             value = torch.where(success, trial_value, value)
             if iteration == iterations - 1:
                 break
-            free = _free(gradient, point, end)
+            free = _free(gradient, point, box)
             if tolerance is not None and bool(free.abs().amax() <= tolerance):
                 break
             # A failed step ends at the vertex of the parabola through what was seen.
             factor = (0.5 * slope / (slope - gain)).nan_to_num(_SHRINK[0]).clamp(*_SHRINK)
-            next_step = _direction(inverse, free, point, end)
+            next_step = _direction(inverse, free, point, box)
             next_step = next_step * (10 * radius / _largest(next_step)).clamp_max(1.0)
             step = torch.where(success, next_step, step * factor)
     # Copies, which outside of inference mode are ordinary tensors.
     return place(point).clone(), value.squeeze(-1).clone()
 
 
-def _direction(inverse: Tensor, free_gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
+def _direction(inverse: Tensor, free_gradient: Tensor, point: Tensor, box: Box) -> Tensor:
     """The quasi-Newton step in the coordinates that the box leaves free."""
     step = (inverse * free_gradient.unsqueeze(-2)).sum(-1).masked_fill(free_gradient == 0, 0.0)
     # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
     # gradient, given the step's length, does.
-    move = _inside(point + step, end) - point
+    move = _inside(point + step, box) - point
     steepness = _length(free_gradient)
     uphill = _dot(move, free_gradient) > 1e-3 * _length(move) * steepness
     plain = free_gradient * (_length(step) / steepness.clamp_min(_TINY))
@@ -145,14 +149,14 @@ def _update(
     return inverse + outer + outer.mT, is_scaled | applies
 
 
-def _free(gradient: Tensor, point: Tensor, end: Tensor) -> Tensor:
+def _free(gradient: Tensor, point: Tensor, box: Box) -> Tensor:
     """The gradient without the coordinates that sit on the border and want to leave."""
-    is_held = _inside(point + gradient.sign(), end) == point
+    is_held = _inside(point + gradient.sign(), box) == point
     return gradient.masked_fill(is_held, 0.0)
 
 
-def _inside(point: Tensor, end: Tensor) -> Tensor:
-    return point.clamp_min(0).minimum(end)
+def _inside(point: Tensor, box: Box) -> Tensor:
+    return torch.clamp(point, *box)
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:

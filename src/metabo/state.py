@@ -86,7 +86,7 @@ class BOState:
         _require_finite(y)
         return cls(GP.of(prior, x, y), begun.step + x.shape[1], begun.budget)
 
-    @property
+    @cached_property
     def history(self) -> History:
         """Queries and values so far."""
         return History(self.gp.x, self.gp.y)
@@ -101,7 +101,7 @@ class BOState:
         """How many evaluations each episode has spent, as a number: it decides shapes."""
         return self.gp.x.shape[-2]
 
-    @property
+    @cached_property
     def best(self) -> Float[Tensor, " E"]:
         """The largest value observed in each episode; 0 before any."""
         if self.n_observed == 0:

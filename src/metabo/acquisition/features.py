@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.acquisition.analytic import log_h_and_slope
+from metabo.acquisition.analytic import near_log_h_and_slope
 from metabo.acquisition.relative import (
     Pull,
     kept,
@@ -63,7 +63,7 @@ def _improvement(belief: Belief) -> tuple[Tensor, Pull]:
 
 
 def _log_ei(belief: Belief) -> tuple[Tensor, Pull]:
-    log_h, slope = log_h_and_slope(belief.improvement)
+    log_h, slope = near_log_h_and_slope(belief.improvement)
     value, keep = kept(belief.log_std + log_h, -30.0, 5.0)
 
     def pull(d: Tensor) -> dict[str, Tensor]:
@@ -119,13 +119,15 @@ def columns_and_pull(
 ) -> tuple[Float[Tensor, "E N F"], Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]]:
     """The columns, and what takes derivatives in them to derivatives in mean, std and x."""
     values, pulls = zip(*[FEATURES[name].values(belief) for name in names], strict=True)
-    parts = [value if value.ndim == 3 else value.unsqueeze(-1) for value in values]
+    singles: list[Tensor] = []
+    for value in values:
+        singles += [value] if value.ndim == 2 else value.unbind(-1)
 
     def pull(d_columns: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         total: dict[str, Tensor] = {}
         single, first = d_columns.unbind(-1), 0
-        for value, part, pull_one in zip(values, parts, pulls, strict=True):
-            last = first + part.shape[-1]
+        for value, pull_one in zip(values, pulls, strict=True):
+            last = first + (1 if value.ndim == 2 else value.shape[-1])
             if pull_one is not None:
                 piece = single[first] if value.ndim == 2 else d_columns[..., first:last]
                 for name, d in pull_one(piece).items():
@@ -141,7 +143,7 @@ def columns_and_pull(
             total["x"] if "x" in total else torch.zeros_like(belief.x),
         )
 
-    return torch.cat(parts, -1), pull
+    return torch.stack(singles, -1), pull
 
 
 def width(names: tuple[str, ...], dim: int) -> int:

@@ -45,25 +45,25 @@ KERNELS: dict[KernelName, Callable[[Tensor], Tensor]] = {
 }
 
 
-def _rbf_slope(r2: Tensor) -> Tensor:
-    return -0.5 * rbf(r2)
+def _rbf_slope(_: Tensor, k: Tensor) -> Tensor:
+    return -0.5 * k
 
 
-def _matern52_slope(r2: Tensor) -> Tensor:
+def _matern52_slope(r2: Tensor, _: Tensor) -> Tensor:
     a = math.sqrt(5) * r2.sqrt()
     return (-5 / 6) * (1 + a) * (-a).exp()
 
 
-def _matern32_slope(r2: Tensor) -> Tensor:
+def _matern32_slope(r2: Tensor, _: Tensor) -> Tensor:
     return -1.5 * (-math.sqrt(3) * r2.sqrt()).exp()
 
 
-SLOPES: dict[KernelName, Callable[[Tensor], Tensor]] = {
+SLOPES: dict[KernelName, Callable[[Tensor, Tensor], Tensor]] = {
     "rbf": _rbf_slope,
     "matern52": _matern52_slope,
     "matern32": _matern32_slope,
 }
-"""Derivatives of the kernels with respect to r^2."""
+"""Derivatives of the kernels with respect to r^2, from r^2 and the kernel there."""
 
 
 def rbf_with_slope(r2: Float[Tensor, "*n"]) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:

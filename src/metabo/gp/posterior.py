@@ -127,36 +127,36 @@ class GP:
         points only: recorded operation by operation, it would cost several times its arithmetic.
         """
         self._require(x, "E N D")
-        prior, signal = self.prior, self.prior.signal_variance.unsqueeze(-1)
+        prior, (signal, floor, slowness) = self.prior, self._constants
         if self.x.shape[-2] == 0:
             flat = torch.zeros_like(x[..., 0])
             return flat, flat + signal.sqrt(), lambda d_mean, d_std: torch.zeros_like(x)
-        scale = prior.lengthscale.unsqueeze(-2)
-        at = x / scale
+        at = x * slowness
         r2 = square_distance(self.scaled_x, at)  # E t N
+        k = KERNELS[prior.kernel](r2)
         # `bmm` where `@` would do: on a few points what `@` does around it takes longer.
-        v = torch.bmm(self.scaled_inverse, KERNELS[prior.kernel](r2))
-        mean = torch.bmm(self.weights.unsqueeze(-2), v).squeeze(-2)
+        v = torch.bmm(self.scaled_inverse, k)
+        mean = torch.bmm(self.weights.mT, v).squeeze(-2)
         if prior.mean != "zero":
             mean = mean + self.mean.unsqueeze(-1)
-        variance, floor = signal - v.square().sum(-2), VARIANCE_FLOOR * signal
+        variance = signal - v.square().sum(-2)
         std = torch.maximum(variance, floor).sqrt()
 
         def pullback(d_mean: Tensor, d_std: Tensor) -> Tensor:
             # The derivative of sqrt at 0 is infinite; below the floor, where nothing is left to
             # learn, it is taken as 0.
-            d_square = (d_std / std * (variance > floor)).unsqueeze(-2)
-            d_v = self.weights.unsqueeze(-1) * d_mean.unsqueeze(-2) - v * d_square  # E t N
-            d_r2 = torch.bmm(self.scaled_inverse.mT, d_v) * SLOPES[prior.kernel](r2)
+            d_square = (d_std / std).mul_(variance > floor).unsqueeze(-2)
+            d_v = torch.addcmul(self.weights * d_mean.unsqueeze(-2), v, d_square, value=-1)
+            d_r2 = torch.bmm(self.scaled_inverse.mT, d_v).mul_(SLOPES[prior.kernel](r2, k))
             difference = at.unsqueeze(-3) - self.scaled_x.unsqueeze(-2)  # E t N D
-            return (difference * d_r2.unsqueeze(-1)).sum(-3) * (2 / scale)
+            return difference.mul_(d_r2.unsqueeze(-1)).sum(-3) * (2 * slowness)
 
         return mean, std, pullback
 
     @cached_property
     def scaled_x(self) -> Float[Tensor, "E t D"]:
         """The observed points in lengthscales."""
-        return self.x / self.prior.lengthscale.unsqueeze(-2)
+        return self.x * self._constants[2]
 
     @cached_property
     def scaled_inverse(self) -> Float[Tensor, "E t t"]:
@@ -164,11 +164,19 @@ class GP:
         return self.inverse * self.prior.signal_variance[:, None, None]
 
     @cached_property
-    def weights(self) -> Float[Tensor, "E t"]:
+    def weights(self) -> Float[Tensor, "E t 1"]:
         """L^-1 (y - m), by which `v` is weighted in the mean."""
         if self.prior.mean == "zero":
-            return self.white_y
-        return self.white_y - self.mean[:, None] * self.white_1
+            return self.white_y.unsqueeze(-1)
+        return (self.white_y - self.mean[:, None] * self.white_1).unsqueeze(-1)
+
+    @cached_property
+    def _constants(
+        self,
+    ) -> tuple[Float[Tensor, "E 1"], Float[Tensor, "E 1"], Float[Tensor, "E 1 D"]]:
+        """Signal variance, least posterior variance, and the lengthscales' reciprocals."""
+        signal = self.prior.signal_variance.unsqueeze(-1)
+        return signal, VARIANCE_FLOOR * signal, self.prior.lengthscale.unsqueeze(-2).reciprocal()
 
     def _require(self, tensor: Tensor, axes: str) -> None:
         episodes = self.x.shape[0]
