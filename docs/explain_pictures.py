@@ -26,7 +26,7 @@ def draw(artifact: str, steps: Sequence[int], names: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    draw("rhino-1", [1, 2, 3, 4], {"strategy.png": "explain-rhino-1"})
+    draw("rhino-1", [1, 2, 3], {"strategy.png": "explain-rhino-1"})
     draw("rhino-2", [1, 2, 3, 4], {"strategy.png": "explain-rhino-2"})
     branin = {"plane.png": "explain-branin-plane", "episode-2.png": "explain-branin"}
     draw("branin", [1, 2, 3, 5, 10], branin)
