@@ -8,14 +8,14 @@ from metabo.errors import unknown
 from metabo.policies.base import Policy, Proposal
 from metabo.policies.candidates import Candidates
 from metabo.policies.classical import CLASSICAL, classical, from_midpoint, learned
-from metabo.policies.decide import Maximize, Sample
+from metabo.policies.decide import Maximize, Sample, SampleStages
 from metabo.policies.gradient import GradientRefine
 from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
 from metabo.policies.projected import Projected
 from metabo.policies.refitted import Refitted
 from metabo.policies.scatter import Scatter
-from metabo.policies.search import SAME, Enumerate, HierarchicalGrid, Searcher, queried
+from metabo.policies.search import SAME, Enumerate, HierarchicalGrid, Searcher, Zoom, queried
 from metabo.space import Space
 
 SearchName = Literal["gradient", "grid", "sobol"]
@@ -87,10 +87,12 @@ __all__ = [
     "RandomSearch",
     "Refitted",
     "Sample",
+    "SampleStages",
     "Scatter",
     "SearchName",
     "Searcher",
     "StartAt",
+    "Zoom",
     "by_mean_rank",
     "classical",
     "from_midpoint",

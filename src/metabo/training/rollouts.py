@@ -7,7 +7,16 @@ from metabo.acquisition import NeuralAF
 from metabo.domain import Finite
 from metabo.gp import Prior
 from metabo.loop import Episodes, rollout
-from metabo.policies import Enumerate, HierarchicalGrid, Proposal, Sample, Scatter, Searcher
+from metabo.policies import (
+    Enumerate,
+    HierarchicalGrid,
+    Proposal,
+    Sample,
+    SampleStages,
+    Scatter,
+    Searcher,
+    Zoom,
+)
 from metabo.seeding import generator
 from metabo.shapes import Int
 from metabo.tasks import TaskFamily, Tasks
@@ -25,6 +34,9 @@ def training_searches(config: TrainConfig, family: TaskFamily) -> tuple[Searcher
 
 
 def _search(name: str, n_global: int | None, dim: int) -> Searcher:
+    if name == "zoom":
+        n = HierarchicalGrid.paper(dim).n_global
+        return Zoom(n, n)
     if name == "grid":
         n = n_global or HierarchicalGrid.paper(dim).n_global
         return HierarchicalGrid(n, n)
@@ -60,7 +72,9 @@ def collect(
     index: list[Tensor] = []
     log_old: list[Tensor] = []
 
-    def record(_: int, proposal: Proposal) -> None:
+    def record(step: int, proposal: Proposal) -> None:
+        if proposal.before is not None:
+            record(step, proposal.before)
         assert proposal.candidates is not None
         assert proposal.index is not None
         assert proposal.log_probability is not None
@@ -69,7 +83,7 @@ def collect(
         index.append(proposal.index)
         log_old.append(proposal.log_probability)
 
-    policy = Sample(af, search)
+    policy = SampleStages(af, search) if isinstance(search, Zoom) else Sample(af, search)
     episodes = rollout(
         policy, tasks, family, seed=seed, budget=budget, prior=prior, on_step=record
     )
@@ -79,17 +93,22 @@ def collect(
     values = critic(step, budget, before)
     gained = advantages(earned, values, config.gamma, config.gae_lambda)
     advantage = against_group(gained, config.group)
+    choices = len(index) // budget  # in each step
+
+    def of_choices(of_steps: Tensor) -> Tensor:
+        return of_steps.repeat_interleave(choices, 1).flatten()
+
     most = max(part.shape[1] for part in features)
     batch = Batch(
         torch.stack([_padded(part, most) for part in features], 1).flatten(0, 1),
         torch.stack([_padded(part[..., None], most) for part in allowed], 1).flatten(0, 1)[..., 0],
         torch.stack(index, 1).flatten(),
         torch.stack(log_old, 1).flatten().float(),
-        step.flatten(),
-        before.flatten(),
+        of_choices(step),
+        of_choices(before),
         budget,
-        advantage.flatten(),
-        (gained + values).flatten(),
+        of_choices(advantage),
+        of_choices(gained + values),
     )
     return batch, episodes
 
