@@ -46,7 +46,7 @@ def test_sampling_follows_the_softmax_of_the_scores():
 
 def test_stages_are_a_point_of_the_grid_and_one_around_it():
     state = start(200).observe(torch.rand(200, 1).double(), torch.rand(200).double())
-    search = Zoom(20, 30, n_drawn=7)
+    search = Zoom(20, 7)
     last = SampleStages(UCB(), search).propose(state, noise(200))
     first = last.before
     grid = search.everywhere(state, UCB())

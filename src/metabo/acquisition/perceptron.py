@@ -1,6 +1,6 @@
 """A perceptron with one output, and a faster way through one with relu layers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import torch
@@ -43,7 +43,10 @@ def scores(
 ) -> Float[Tensor, " n"]:
     """The network's outputs, its matrix products in the given precision."""
     if _is_relu(network):
-        return _ReluPerceptron.apply(x, dtype, *network.parameters())
+        parameters = tuple(network.parameters())
+        if torch.is_grad_enabled():
+            return _ReluPerceptron.apply(x, dtype, *parameters)
+        return _relu_scores(x, dtype, parameters)[0]
     weight = next(network.parameters()).dtype
     with torch.autocast(x.device.type, dtype, enabled=dtype != weight, cache_enabled=False):
         return network(x)[..., 0].to(weight)
@@ -58,13 +61,10 @@ class _ReluPerceptron(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dtype: torch.dtype, *parameters: Tensor) -> Tensor:
-        weights, biases = ([p.to(dtype) for p in parameters[first::2]] for first in (0, 1))
-        inputs = [x.to(dtype)]
-        for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-            # addmm followed by relu, in one kernel where there is one.
-            inputs.append(torch._addmm_activation(bias, inputs[-1], weight.mT))
+        inputs: list[Tensor] = []
+        score, weights = _relu_scores(x, dtype, parameters, inputs.append)
         ctx.save_for_backward(*weights, *inputs)
-        return torch.addmv(biases[-1], inputs[-1], weights[-1][0]).to(x.dtype)
+        return score
 
     @staticmethod
     @once_differentiable
@@ -84,6 +84,26 @@ class _ReluPerceptron(torch.autograd.Function):
             if number:  # in place: on a CPU memory fresh from the system costs a tenth
                 torch.ops.aten.threshold_backward.grad_input(d, inputs[number], 0.0, grad_input=d)
         return d.to(given) if needs_x else None, None, *gradients
+
+
+def _relu_scores(
+    x: Tensor,
+    dtype: torch.dtype,
+    parameters: Sequence[Tensor],
+    keep: Callable[[Tensor], None] = lambda rows: None,
+) -> tuple[Tensor, list[Tensor]]:
+    """The outputs and the weights in the given precision, showing the input of each layer.
+
+    What is not kept is memory for the next layer but one, still in the cache.
+    """
+    weights, biases = ([p.to(dtype) for p in parameters[first::2]] for first in (0, 1))
+    rows = x.to(dtype)
+    keep(rows)
+    for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
+        # addmm followed by relu, in one kernel where there is one.
+        rows = torch._addmm_activation(bias, rows, weight.mT)
+        keep(rows)
+    return torch.addmv(biases[-1], rows, weights[-1][0]).to(x.dtype), weights
 
 
 def _sum_of_rows(d: Float[Tensor, "n K"]) -> Float[Tensor, " K"]:

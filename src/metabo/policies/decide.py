@@ -58,7 +58,7 @@ class SampleStages:
         """A random point near a random point of the grid, both by the AF."""
         search, draws = self.search, noise.uniform(2)
         first = _drawn(search.everywhere(state, self.af), draws[:, :1])
-        local = search.around(first.x[:, None], search.n_drawn, state, self.af)
+        local = search.around(first.x[:, None], state, self.af)
         return replace(_drawn(local, draws[:, 1:]), before=first)
 
 

@@ -81,7 +81,7 @@ class HierarchicalGrid:
         """Local maxima, then the global grid."""
         coarse = self.everywhere(state, af)
         centres = coarse.take(best(coarse.score, self.k)).belief.x  # E K D
-        fine = self.around(centres, self.n_local, state, af)
+        fine = self.around(centres, state, af)
         # The k best of all local points together, which may crowd around one start, as in the
         # published program.
         return fine.take(best(fine.score, self.k)).then(coarse)
@@ -103,12 +103,12 @@ class HierarchicalGrid:
         return evaluate(state, af, for_all(points, state))
 
     def around(
-        self, centres: Float[Tensor, "E K D"], n: int, state: BOState, af: AcquisitionFunction
+        self, centres: Float[Tensor, "E K D"], state: BOState, af: AcquisitionFunction
     ) -> Candidates:
-        """`n` points around each centre, as far as to the next points of the grid."""
+        """The local grids around these centres, as far as to the next points of the global one."""
         reach = 1 / self._per_axis(centres.shape[-1])
         low, high = (centres - reach).clamp_min(0), (centres + reach).clamp_max(1)
-        cube = sobol(n, centres.shape[-1], centres.device)
+        cube = sobol(self.n_local, centres.shape[-1], centres.device)
         local = low[:, :, None] + cube * (high - low)[:, :, None]  # E K N D
         return evaluate(state, af, local.flatten(1, 2))
 
@@ -116,12 +116,8 @@ class HierarchicalGrid:
         return int(self.n_global ** (1 / dim) + 1e-9)
 
 
-@dataclass(frozen=True)
 class Zoom(HierarchicalGrid):
     """The same search, from which training draws in two stages (see `SampleStages`)."""
-
-    n_drawn: int = 300
-    """Points of a local grid that are drawn from."""
 
 
 def queried(x: Float[Tensor, "E N D"], history: History) -> Bool[Tensor, "E N"]:
