@@ -21,6 +21,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         "ask_latency",
         "episodes",
         "general",
+        "grid_misses",
         "gp_maxima",
         "hyperpriors",
         "measure_tables",
