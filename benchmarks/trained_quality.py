@@ -85,9 +85,9 @@ def main() -> None:
     parser.add_argument("--runs", type=Path)
     parser.add_argument("--artifacts", help="names or files, one per family")
     parser.add_argument("--seeds", type=int, default=0)
-    parser.add_argument("--smoke", action="store_true", help="three drawn tasks")
+    parser.add_argument("--smoke", action="store_true", help="three drawn tasks of two families")
     given = parser.parse_args()
-    families = given.families.split(",")
+    families = given.families.split(",")[: 2 if given.smoke else None]
     chosen = given.artifacts.split(",") if given.artifacts else families
     for name, artifact in zip(families, chosen, strict=True):
         path = str(given.runs / name / "af.safetensors") if given.runs else artifact
