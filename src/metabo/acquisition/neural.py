@@ -26,8 +26,10 @@ from metabo.errors import OptionError, ShapeError, unknown
 from metabo.shapes import Float
 from metabo.state import Belief
 
-_CACHED = {"cpu": 2**20, "cuda": 2**24}
+_SCORED = {"cpu": 2**18, "cuda": 2**24}
 """Numbers of a hidden layer that stay in the cache of a device between two layers."""
+_LEARNED = {"cpu": 2**20, "cuda": 2**24}
+"""Likewise where all layers are kept for a gradient: they leave a core's cache anyway."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,9 @@ class NeuralAF(nn.Module):
         """The AF's values, from features."""
         rows = features.flatten(0, -2)
         # Gradients need all layers at once anyway.
-        size = len(rows) if torch.is_grad_enabled() else self.rows_at_once(rows.device)
+        size = len(rows)
+        if not torch.is_grad_enabled():
+            size = _SCORED[rows.device.type] // max(self.architecture.hidden)
         dtype = self.products or rows.dtype
         parts = [scores(self.network, part, dtype) for part in rows.split(max(1, size))]
         score = torch.cat(parts).unflatten(0, features.shape[:-1])
@@ -124,10 +128,9 @@ class NeuralAF(nn.Module):
         weight = self.architecture.residual_weight / self.scale[self.added]
         return score + features[..., self.added] * weight.to(score)
 
-    def rows_at_once(self, device: torch.device, points: int = 1) -> int:
-        """How many rows of so many points to score in one go, for their layers to stay cached."""
-        numbers = _CACHED[device.type] // max(self.architecture.hidden)
-        return max(1, numbers // points)
+    def rows_at_once(self, device: torch.device, points: int) -> int:
+        """How many rows of so many points to learn from in one go."""
+        return max(1, _LEARNED[device.type] // max(self.architecture.hidden) // points)
 
     def forward(self, belief: Belief) -> Float[Tensor, "E N"]:
         """Score every point, in float64 for whoever compares."""
