@@ -95,7 +95,7 @@ def test_an_artifact_brings_its_space_and_budget(metabo, tmp_path):
 
 def test_show_prints_a_table_and_draws_a_picture(metabo, tmp_path):
     journal = tmp_path / "run.jsonl"
-    metabo("init", journal, "--artifact", "rhino-1")
+    metabo("init", journal, "--artifact", "rhino-1", "--budget", 10)
     code, out, _ = metabo("show", journal)
     assert code == 0
     assert "10 of 10 evaluations left" in out
@@ -152,7 +152,7 @@ def test_mistakes_are_one_sentence_and_change_nothing(
 ):
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "run.jsonl"
-    Optimizer(af="rhino-1", journal=run).close()
+    Optimizer(af="rhino-1", budget=10, journal=run).close()
     before = run.read_bytes()
     code, _, err = metabo(*(run if word == "RUN" else word for word in arguments))
     assert code == 2

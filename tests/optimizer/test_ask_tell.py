@@ -347,7 +347,7 @@ def test_mistakes_are_named_before_the_run_begins(arguments, error, message, unc
 def test_an_artifact_brings_space_prior_and_budget():
     optimizer = Optimizer(af="rhino-1")
     assert optimizer.space == Space.cube(1)
-    assert optimizer.budget == 10
+    assert optimizer.budget == 3  # what it was trained for
     assert torch.equal(optimizer.prior.lengthscale, metabo.family("rhino-1").prior.lengthscale)
     assert optimizer.prior_source == "the artifact's own, with values as told"
     assert "the artifact's own" in repr(optimizer)
