@@ -1,9 +1,10 @@
 """How often the published grid search misses the maximum of a learned AF that gradients find.
 
-Runs an artifact with the grid search on tasks of its family that nothing is tested on, and at
-every step asks the gradient search too. Prints one JSON line per artifact, with a list over the
-steps for each number: the share of episodes in which the two choices are more than 0.1 apart; by
-how much the score of the grid's choice is lower, in the median; and the share of either choice
+Runs an artifact with the grid search on tasks of its family, which are neither test tasks nor
+those that weights were chosen by, and at every step asks the gradient search too. Prints one JSON
+line per artifact, with a list over the steps from the second on for each number: the share of
+episodes in which the two choices are more than 0.1 apart; by how much the score of the grid's
+choice is lower, in the median (negative where the grid found more); and the share of either choice
 that lies within 0.05 of the best observation.
 
     python benchmarks/grid_misses.py [--smoke] [--artifacts branin,FILE] [--tasks 48] [--steps 22]
@@ -34,7 +35,7 @@ def watch(af: TrainedAF, n_tasks: int, n_steps: int) -> dict[str, list[float]]:
     """The numbers of every step but the first."""
     family = metabo.family(str(af.card["family"]))
     dim, budget = family.domain.dim, family.budget
-    tasks = family.sample(n_tasks, generator(0, "validation tasks"))
+    tasks = family.sample(n_tasks, generator(0, "tasks to watch"))
     state = BOState.start(family.prior, episodes=n_tasks, budget=budget)
     rows = []
     for _ in range(min(n_steps, budget)):
@@ -69,10 +70,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=22)
     parser.add_argument("--smoke", action="store_true", help="two tasks, three steps")
     given = parser.parse_args()
+    if given.steps < 2:
+        parser.error("--steps must be at least 2: before the first there is nothing to miss.")
     for artifact in given.artifacts.split(","):
         size = (2, 3) if given.smoke else (given.tasks, given.steps)
         numbers = watch(metabo.load(artifact), *size)
-        line = {"name": "grid_misses", "artifact": artifact, **numbers, "commit": commit()}
+        line = {"name": "grid_misses", "artifact": artifact, "tasks": size[0], **numbers}
+        line |= {"commit": commit()}
         print(json.dumps(line), flush=True)
 
 

@@ -26,12 +26,12 @@ def measure(trainer: Trainer, repeats: int) -> tuple[float, float]:
     wait = torch.cuda.synchronize if device.type == "cuda" else (lambda: None)
     tasks = trainer.family.sample(trainer.config.episodes, torch.Generator().manual_seed(0))
     tasks, key, budget = tasks.to(device), torch.tensor(1), trainer.budgets[-1]
-    order = trainer._minibatch_order(0, trainer.config.episodes * budget)
     seconds = []
     for number in range(repeats + 1):
         wait()
         start = time.perf_counter()
         batch, _ = trainer.collect(tasks, key, budget, trainer.searches[0])
+        order = trainer._minibatch_order(0, len(batch.index))
         wait()
         middle = time.perf_counter()
         trainer.update(batch, order, torch.tensor(trainer.config.entropy_coefficient))

@@ -104,9 +104,8 @@ class BOState:
     @cached_property
     def best(self) -> Float[Tensor, " E"]:
         """The largest value observed in each episode; 0 before any."""
-        if self.n_observed == 0:
-            return self.gp.mean
-        return self.gp.y.amax(-1)
+        with torch.inference_mode(mode=False):  # kept, so it has to serve outside of it too
+            return self.gp.y.amax(-1) if self.n_observed else self.gp.mean
 
     def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
         """The GP's view of the points `x`, differentiable in them."""

@@ -58,7 +58,14 @@ def same(a, b):
 
 
 @on_gpu
-@pytest.mark.parametrize("changes", [{}, {"critic": "regret", "group": 2}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"critic": "regret", "group": 2},
+        {"candidates": ("fine", "zoom"), "final_entropy_coefficient": 0.0},
+    ],
+)
 @pytest.mark.parametrize("name", ["branin", "gp-matern52"])
 def test_recorded_training_is_eager_training(cuda, tmp_path, name, changes):
     Trainer(tiny(name, **changes), tmp_path / "recorded").run()

@@ -1,4 +1,5 @@
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -32,17 +33,18 @@ def tiny(**changes):
     return preset("fast", "branin", **(TINY | changes))
 
 
-def test_settings_move_from_the_first_value_to_the_last(tmp_path):
-    trainer = Trainer(tiny(), tmp_path)
-    passed = []
-    for number in range(trainer.config.iterations + 1):
-        trainer.progress.iteration = number
-        passed.append(trainer._scheduled(0.3, 0.1))
-    assert passed[0] == 0.3
-    assert passed[-1] == pytest.approx(0.1)
-    assert passed == sorted(passed, reverse=True)
-    assert passed[1] + passed[-2] == pytest.approx(0.4)
-    assert trainer._scheduled(0.3, None) == 0.3
+@pytest.mark.parametrize("final", [0.0, None])
+def test_the_entropy_bonus_falls_by_a_cosine(tmp_path, final):
+    trainer = Trainer(
+        tiny(iterations=4, entropy_coefficient=0.4, final_entropy_coefficient=final), tmp_path
+    )
+    update, seen = trainer.update, []
+    trainer.update = lambda batch, order, bonus: (
+        seen.append(bonus.item()) or update(batch, order, bonus)
+    )
+    trainer.run()
+    cosine = [0.2 * (1 + math.cos(math.pi * number / 4)) for number in range(4)]
+    assert seen == pytest.approx(4 * [0.4] if final is None else cosine)
 
 
 def weights(folder):

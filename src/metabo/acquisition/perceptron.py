@@ -81,7 +81,7 @@ class _ReluPerceptron(torch.autograd.Function):
             gradients = [_to(d_weight, given), _to(d_bias, given), *gradients]
             if number or needs_x:
                 d = d * weights[number] if d.shape[1] == 1 else d @ weights[number]
-            if number:  # in place: on a CPU memory fresh from the system costs a tenth
+            if number:  # in place: on a CPU newly allocated memory makes this a tenth slower
                 torch.ops.aten.threshold_backward.grad_input(d, inputs[number], 0.0, grad_input=d)
         return d.to(given) if needs_x else None, None, *gradients
 
@@ -94,7 +94,7 @@ def _relu_scores(
 ) -> tuple[Tensor, list[Tensor]]:
     """The outputs and the weights in the given precision, showing the input of each layer.
 
-    What is not kept is memory for the next layer but one, still in the cache.
+    A layer that is not kept gives its memory, still in the cache, to the next but one.
     """
     weights, biases = ([p.to(dtype) for p in parameters[first::2]] for first in (0, 1))
     rows = x.to(dtype)
@@ -120,8 +120,8 @@ def score_and_gradient(
 ) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n F"]]:
     """`network(x)[..., 0]`, and its gradient in `x`."""
     rows = x.flatten(0, -2)
-    way = _through_relus if _is_relu(network) else _through
-    score, gradient = way(network, rows)
+    differentiate = _through_relus if _is_relu(network) else _through_smooth
+    score, gradient = differentiate(network, rows)
     return score.view(x.shape[:-1]), gradient.view(x.shape)
 
 
@@ -145,10 +145,10 @@ def _through_relus(
     return score, gradient
 
 
-def _through(
+def _through_smooth(
     network: nn.Sequential, rows: Float[Tensor, "n F"]
 ) -> tuple[Float[Tensor, " n"], Float[Tensor, "n F"]]:
-    """With any activation."""
+    """With tanh or SiLU."""
     weights, slopes = [], []
     for layer in network:
         if isinstance(layer, nn.Linear):

@@ -127,11 +127,11 @@ class GP:
         points only: recorded operation by operation, it would cost several times its arithmetic.
         """
         self._require(x, "E N D")
-        prior, (signal, floor, slowness) = self.prior, self._constants
+        prior, (signal, floor) = self.prior, self._variances
         if self.x.shape[-2] == 0:
             flat = torch.zeros_like(x[..., 0])
             return flat, flat + signal.sqrt(), lambda d_mean, d_std: torch.zeros_like(x)
-        at = x * slowness
+        at = x * self._inverse_lengthscale
         r2 = square_distance(self.scaled_x, at)  # E t N
         k = KERNELS[prior.kernel](r2)
         # `bmm` where `@` would do: on a few points what `@` does around it takes longer.
@@ -149,14 +149,14 @@ class GP:
             d_v = torch.addcmul(self.weights * d_mean.unsqueeze(-2), v, d_square, value=-1)
             d_r2 = torch.bmm(self.scaled_inverse.mT, d_v).mul_(SLOPES[prior.kernel](r2, k))
             difference = at.unsqueeze(-3) - self.scaled_x.unsqueeze(-2)  # E t N D
-            return difference.mul_(d_r2.unsqueeze(-1)).sum(-3) * (2 * slowness)
+            return difference.mul_(d_r2.unsqueeze(-1)).sum(-3) * (2 * self._inverse_lengthscale)
 
         return mean, std, pullback
 
     @cached_property
     def scaled_x(self) -> Float[Tensor, "E t D"]:
         """The observed points in lengthscales."""
-        return self.x * self._constants[2]
+        return self.x * self._inverse_lengthscale
 
     @cached_property
     def scaled_inverse(self) -> Float[Tensor, "E t t"]:
@@ -171,12 +171,14 @@ class GP:
         return (self.white_y - self.mean[:, None] * self.white_1).unsqueeze(-1)
 
     @cached_property
-    def _constants(
-        self,
-    ) -> tuple[Float[Tensor, "E 1"], Float[Tensor, "E 1"], Float[Tensor, "E 1 D"]]:
-        """Signal variance, least posterior variance, and the lengthscales' reciprocals."""
+    def _variances(self) -> tuple[Float[Tensor, "E 1"], Float[Tensor, "E 1"]]:
+        """The signal's, and the least of a prediction."""
         signal = self.prior.signal_variance.unsqueeze(-1)
-        return signal, VARIANCE_FLOOR * signal, self.prior.lengthscale.unsqueeze(-2).reciprocal()
+        return signal, VARIANCE_FLOOR * signal
+
+    @cached_property
+    def _inverse_lengthscale(self) -> Float[Tensor, "E 1 D"]:
+        return self.prior.lengthscale.unsqueeze(-2).reciprocal()
 
     def _require(self, tensor: Tensor, axes: str) -> None:
         episodes = self.x.shape[0]

@@ -15,7 +15,7 @@ from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
 from metabo.policies.projected import Projected
 from metabo.policies.refitted import Refitted
 from metabo.policies.scatter import Scatter
-from metabo.policies.search import SAME, Enumerate, HierarchicalGrid, Searcher, Zoom, queried
+from metabo.policies.search import SAME, Enumerate, HierarchicalGrid, Searcher, queried
 from metabo.space import Space
 
 SearchName = Literal["gradient", "grid", "sobol"]
@@ -92,7 +92,6 @@ __all__ = [
     "SearchName",
     "Searcher",
     "StartAt",
-    "Zoom",
     "by_mean_rank",
     "classical",
     "from_midpoint",

@@ -7,7 +7,7 @@ import torch
 from metabo.acquisition import AcquisitionFunction
 from metabo.policies.base import Proposal
 from metabo.policies.candidates import Candidates, any_best
-from metabo.policies.search import Searcher, Zoom
+from metabo.policies.search import HierarchicalGrid, Searcher
 from metabo.seeding import Noise
 from metabo.shapes import Float, Int
 from metabo.state import BOState
@@ -51,7 +51,7 @@ class SampleStages:
     """
 
     af: AcquisitionFunction
-    search: Zoom
+    search: HierarchicalGrid
 
     @torch.no_grad()
     def propose(self, state: BOState, noise: Noise) -> Proposal:

@@ -62,6 +62,8 @@ class HierarchicalGrid:
     """Local searches; also how many of their points are kept."""
     grid: Literal["lattice", "sobol"] = "lattice"
     """The published program's lattice of floor(N_MS^(1/D))^D points, or the paper's Sobol grid."""
+    in_stages: bool = False
+    """Whether training draws a point of the global grid first, then one around it."""
 
     def __post_init__(self) -> None:
         """Check the sizes."""
@@ -105,7 +107,7 @@ class HierarchicalGrid:
     def around(
         self, centres: Float[Tensor, "E K D"], state: BOState, af: AcquisitionFunction
     ) -> Candidates:
-        """The local grids around these centres, as far as to the next points of the global one."""
+        """The local grids around these centres, about as far as the global grid is wide."""
         reach = 1 / self._per_axis(centres.shape[-1])
         low, high = (centres - reach).clamp_min(0), (centres + reach).clamp_max(1)
         cube = sobol(self.n_local, centres.shape[-1], centres.device)
@@ -114,10 +116,6 @@ class HierarchicalGrid:
 
     def _per_axis(self, dim: int) -> int:
         return int(self.n_global ** (1 / dim) + 1e-9)
-
-
-class Zoom(HierarchicalGrid):
-    """The same search, from which training draws in two stages (see `SampleStages`)."""
 
 
 def queried(x: Float[Tensor, "E N D"], history: History) -> Bool[Tensor, "E N"]:

@@ -88,7 +88,7 @@ class TrainConfig:
     """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
     iterations: int = 2000
-    """Of the learning rate's schedule, and of the run unless it stops before."""
+    """Of what follows a schedule, and of the run unless it stops before."""
     stop_at: int | None = None
     """Stop after so many iterations of the schedule, as found by cross-validation."""
     episodes: int = 40

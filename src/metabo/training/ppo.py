@@ -3,7 +3,7 @@
 | symbol          | meaning                                                   | shape   |
 | --------------- | --------------------------------------------------------- | ------- |
 | `features`      | what the AF saw of the candidates of each step            | S N F   |
-| `index`         | which candidate was queried                               | S       |
+| `index`         | which candidate was chosen                                | S       |
 | `log_old`       | log-probability of that choice at the time                | S       |
 | `regret`        | simple regret before the step                             | S       |
 | `advantage`     | how much better it went than expected (GAE)               | S       |

@@ -10,17 +10,17 @@ from metabo.loop import Episodes, rollout
 from metabo.policies import (
     Enumerate,
     HierarchicalGrid,
+    Policy,
     Proposal,
     Sample,
     SampleStages,
     Scatter,
     Searcher,
-    Zoom,
 )
 from metabo.seeding import generator
 from metabo.shapes import Int
 from metabo.tasks import TaskFamily, Tasks
-from metabo.training.config import CLOUDS, TrainConfig
+from metabo.training.config import CLOUDS, GRIDS, TrainConfig
 from metabo.training.critic import Critic
 from metabo.training.ppo import Batch, advantages, against_group
 from metabo.training.rewards import rewards
@@ -34,12 +34,9 @@ def training_searches(config: TrainConfig, family: TaskFamily) -> tuple[Searcher
 
 
 def _search(name: str, n_global: int | None, dim: int) -> Searcher:
-    if name == "zoom":
-        n = HierarchicalGrid.paper(dim).n_global
-        return Zoom(n, n)
-    if name == "grid":
+    if name in GRIDS:
         n = n_global or HierarchicalGrid.paper(dim).n_global
-        return HierarchicalGrid(n, n)
+        return HierarchicalGrid(n, n, in_stages=name == "zoom")
     # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
     n = n_global or (600 if dim == 1 else 150 * dim)
     return Scatter(n_global=n, decades=CLOUDS[name])
@@ -83,7 +80,9 @@ def collect(
         index.append(proposal.index)
         log_old.append(proposal.log_probability)
 
-    policy = SampleStages(af, search) if isinstance(search, Zoom) else Sample(af, search)
+    policy: Policy = Sample(af, search)
+    if isinstance(search, HierarchicalGrid) and search.in_stages:
+        policy = SampleStages(af, search)
     episodes = rollout(
         policy, tasks, family, seed=seed, budget=budget, prior=prior, on_step=record
     )

@@ -134,6 +134,7 @@ class Trainer:
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
         order = self._minibatch_order(number, len(batch.index))
+        # In a tensor: to a recorded update another number would be another form.
         losses = self.update(batch, order, torch.tensor(bonus))
         if not episodes.observed.isfinite().all():  # a replayed graph checks no values
             raise DataError(
