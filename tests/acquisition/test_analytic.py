@@ -8,7 +8,7 @@ import torch
 from botorch.acquisition.analytic import _log_ei_helper
 
 from metabo.acquisition import EI, PI, UCB, LogEI, LogPI
-from metabo.acquisition.analytic import log_h_and_slope, near_log_h_and_slope
+from metabo.acquisition.analytic import log_h_and_slope
 from metabo.state import Belief, History
 
 
@@ -148,12 +148,3 @@ def test_siblings_rank_points_alike(rng):
         # Near 1 two probabilities may be one number where their logarithms are not.
         in_order = af(b)[0, af.ascent(b)[0].argsort()]
         assert (in_order.diff() >= -1e-15).all()
-
-
-def test_near_zero_log_h_takes_fewer_operations_to_the_same():
-    z = torch.linspace(-30, 40, 1401, dtype=torch.float64)
-    for near, far in zip(near_log_h_and_slope(z), log_h_and_slope(z), strict=True):
-        torch.testing.assert_close(near, far, rtol=1e-9, atol=0)
-    below = torch.tensor([-30.0, -31.0, -1e200, -torch.inf], dtype=torch.float64)
-    for values in near_log_h_and_slope(below):
-        assert (values == values[0]).all()

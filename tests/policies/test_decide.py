@@ -2,18 +2,9 @@ import pytest
 import torch
 
 import metabo
-from metabo.acquisition import UCB
 from metabo.domain import Finite
 from metabo.errors import DomainError
-from metabo.policies import (
-    Enumerate,
-    HierarchicalGrid,
-    Maximize,
-    RandomSearch,
-    Sample,
-    SampleStages,
-    StartAt,
-)
+from metabo.policies import Enumerate, Maximize, RandomSearch, Sample, StartAt
 from metabo.seeding import Noise
 from metabo.state import BOState
 
@@ -41,27 +32,6 @@ def test_sampling_follows_the_softmax_of_the_scores():
     expected = LOGITS.log_softmax(-1)[proposal.index]
     torch.testing.assert_close(proposal.log_probability, expected)
     assert torch.equal(proposal.x, POINTS[proposal.index])
-
-
-def test_stages_are_a_point_of_the_grid_and_one_around_it(rng):
-    x = torch.rand(200, 2, generator=rng, dtype=torch.float64)
-    state = start(200).observe(x[:, :1], x[:, 1])
-    search = HierarchicalGrid(20, 7, in_stages=True)
-    last = SampleStages(UCB(), search).propose(state, noise(200))
-    first = last.before
-    grid = search.everywhere(state, UCB())
-    assert torch.equal(first.candidates.belief.x, grid.belief.x)
-    expected = grid.score.log_softmax(-1).gather(1, first.index[:, None])[:, 0]
-    torch.testing.assert_close(first.log_probability, expected)
-    assert last.candidates.score.shape == (200, 7)
-    expected = last.candidates.score.log_softmax(-1).gather(1, last.index[:, None])[:, 0]
-    torch.testing.assert_close(last.log_probability, expected)
-    assert ((last.x - first.x).abs() <= 1 / 20 + 1e-12).all()
-    assert len(first.index.unique()) > 5
-    assert last.index.unique().tolist() == list(range(7))
-    # The two draws are independent of one another.
-    both = torch.stack([first.index, last.index]).double()
-    assert both.corrcoef()[0, 1].abs() < 0.25
 
 
 def test_maximizing_takes_the_best_candidate():

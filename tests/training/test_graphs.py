@@ -63,7 +63,7 @@ def same(a, b):
     [
         {},
         {"critic": "regret", "group": 2},
-        {"candidates": ("fine", "zoom"), "final_entropy_coefficient": 0.0},
+        {"candidates": ("fine", "grid"), "final_entropy_coefficient": 0.0},
     ],
 )
 @pytest.mark.parametrize("name", ["branin", "gp-matern52"])

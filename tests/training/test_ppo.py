@@ -52,28 +52,13 @@ def test_rewards_are_logarithms_with_a_floor_or_minus_the_regret():
     assert rewards(regret, "linear", 1e-5)[0].tolist() == pytest.approx([-10.0, -1e-3, 0.0])
 
 
-@pytest.mark.parametrize("candidates", ["fine", "grid", "zoom"])
+@pytest.mark.parametrize("candidates", ["fine", "grid"])
 def test_log_probabilities_from_stored_features_are_those_at_the_time(candidates):
     af, _, batch, _ = collected(replace(CONFIG, candidates=(candidates,)))
     again = log_probabilities(af, batch.features, batch.exists)
     chosen = again.gather(1, batch.index[:, None])[:, 0]
     torch.testing.assert_close(chosen, batch.log_old, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(again.exp().sum(-1), torch.ones(len(again)))
-
-
-def test_a_step_in_two_stages_is_two_choices_rewarded_alike():
-    _, _, batch, episodes = collected(replace(CONFIG, candidates=("zoom",)))
-    queries = episodes.queries.flatten(0, 1)  # of 30 steps
-    assert len(batch.index) == 2 * len(queries)
-    for of_choices in (batch.step, batch.regret, batch.advantage, batch.target):
-        assert torch.equal(of_choices[::2], of_choices[1::2])
-    assert batch.step[::2].tolist() == 6 * [0, 1, 2, 3, 4]
-    # Feature 2 and 3 are x, brought to [-1, 1]: the first choice is near the query, the second it.
-    chosen = batch.features[torch.arange(60), batch.index][:, 2:4].double() / 2 + 0.5
-    torch.testing.assert_close(chosen[1::2], queries, rtol=0, atol=1e-6)
-    assert ((chosen[::2] - queries).abs() < 1 / 6 + 1e-6).all()  # of a lattice of 6 x 6
-    _, _, once, _ = collected(replace(CONFIG, candidates=("fine",)))
-    assert len(once.index) == len(queries)
 
 
 def test_padding_is_never_chosen_and_changes_nothing():

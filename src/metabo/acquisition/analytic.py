@@ -151,19 +151,6 @@ def log_h_and_slope(
     return bracket.log() + log_density, ratio / bracket
 
 
-def near_log_h_and_slope(
-    z: Float[Tensor, "*n"],
-) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
-    """Likewise in half the operations, in float64 and for z >= -30: below, the values at -30.
-
-    There h is 1e-199, and whoever clamps log EI at -30 sees nothing of it.
-    """
-    z = z.clamp_min(-30.0)
-    density, double = (-0.5 * z.square()).exp(), torch.erfc(z * -math.sqrt(0.5))
-    h = torch.addcmul(density, z, double, value=math.sqrt(math.pi / 2))  # times sqrt(2 pi)
-    return h.log() - 0.5 * math.log(2 * math.pi), double / h * math.sqrt(math.pi / 2)
-
-
 class _LogH(torch.autograd.Function):
     """log h(z) as one node of the autograd graph."""
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.acquisition.analytic import near_log_h_and_slope
+from metabo.acquisition.analytic import log_h_and_slope
 from metabo.acquisition.relative import (
     Pull,
     kept,
@@ -63,7 +63,7 @@ def _improvement(belief: Belief) -> tuple[Tensor, Pull]:
 
 
 def _log_ei(belief: Belief) -> tuple[Tensor, Pull]:
-    log_h, slope = near_log_h_and_slope(belief.improvement)
+    log_h, slope = log_h_and_slope(belief.improvement)
     value, keep = kept(belief.log_std + log_h, -30.0, 5.0)
 
     def pull(d: Tensor) -> dict[str, Tensor]:

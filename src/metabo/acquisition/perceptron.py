@@ -42,7 +42,7 @@ def scores(
     network: nn.Sequential, x: Float[Tensor, "n F"], dtype: torch.dtype
 ) -> Float[Tensor, " n"]:
     """The network's outputs, its matrix products in the given precision."""
-    if _is_relu(network):
+    if all(isinstance(layer, nn.Linear | nn.ReLU) for layer in network):
         parameters = tuple(network.parameters())
         if torch.is_grad_enabled():
             return _ReluPerceptron.apply(x, dtype, *parameters)
@@ -120,35 +120,6 @@ def score_and_gradient(
 ) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n F"]]:
     """`network(x)[..., 0]`, and its gradient in `x`."""
     rows = x.flatten(0, -2)
-    differentiate = _through_relus if _is_relu(network) else _through_smooth
-    score, gradient = differentiate(network, rows)
-    return score.view(x.shape[:-1]), gradient.view(x.shape)
-
-
-def _is_relu(network: nn.Sequential) -> bool:
-    return all(isinstance(layer, nn.Linear | nn.ReLU) for layer in network)
-
-
-def _through_relus(
-    network: nn.Sequential, rows: Float[Tensor, "n F"]
-) -> tuple[Float[Tensor, " n"], Float[Tensor, "n F"]]:
-    """In the fewest operations: on a few rows their number is what counts."""
-    *hidden, last = (layer for layer in network if isinstance(layer, nn.Linear))
-    weights, outputs = [layer.weight for layer in hidden], []
-    for layer, weight in zip(hidden, weights, strict=True):
-        rows = torch._addmm_activation(layer.bias, rows, weight.t())
-        outputs.append(rows)
-    weight = last.weight
-    score, gradient = torch.addmv(last.bias, rows, weight[0]), weight.expand_as(rows)
-    for weight, output in zip(reversed(weights), reversed(outputs), strict=True):
-        gradient = torch.mm(torch.ops.aten.threshold_backward(gradient, output, 0.0), weight)
-    return score, gradient
-
-
-def _through_smooth(
-    network: nn.Sequential, rows: Float[Tensor, "n F"]
-) -> tuple[Float[Tensor, " n"], Float[Tensor, "n F"]]:
-    """With tanh or SiLU."""
     weights, slopes = [], []
     for layer in network:
         if isinstance(layer, nn.Linear):
@@ -160,11 +131,14 @@ def _through_smooth(
     gradient = weights.pop()  # 1 H
     for weight, slope in zip(reversed(weights), reversed(slopes), strict=True):
         gradient = (gradient * slope) @ weight
-    return rows[:, 0], gradient
+    return rows.view(x.shape[:-1]), gradient.view(x.shape)
 
 
 def _activated(activation: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
     """An activation at `x`, and its derivative."""
+    if isinstance(activation, nn.ReLU):
+        value = x.relu()
+        return value, value.sign()
     if isinstance(activation, nn.Tanh):
         value = x.tanh()
         return value, 1 - value.square()

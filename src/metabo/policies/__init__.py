@@ -8,7 +8,7 @@ from metabo.errors import unknown
 from metabo.policies.base import Policy, Proposal
 from metabo.policies.candidates import Candidates
 from metabo.policies.classical import CLASSICAL, classical, from_midpoint, learned
-from metabo.policies.decide import Maximize, Sample, SampleStages
+from metabo.policies.decide import Maximize, Sample
 from metabo.policies.gradient import GradientRefine
 from metabo.policies.listed import FollowList, by_mean_rank, greedy_portfolio
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
@@ -87,7 +87,6 @@ __all__ = [
     "RandomSearch",
     "Refitted",
     "Sample",
-    "SampleStages",
     "Scatter",
     "SearchName",
     "Searcher",

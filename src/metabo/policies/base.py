@@ -21,8 +21,6 @@ class Proposal:
     """Which candidate was chosen."""
     log_probability: Float[Tensor, " E"] | None = None
     """Of choosing it, where the choice was random."""
-    before: "Proposal | None" = None
-    """The choice that led to these candidates, where there was one."""
 
 
 @runtime_checkable

@@ -1,15 +1,15 @@
 """Policies that decide by an acquisition function: test and training differ in this one word."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 
 from metabo.acquisition import AcquisitionFunction
 from metabo.policies.base import Proposal
 from metabo.policies.candidates import Candidates, any_best
-from metabo.policies.search import HierarchicalGrid, Searcher
+from metabo.policies.search import Searcher
 from metabo.seeding import Noise
-from metabo.shapes import Float, Int
+from metabo.shapes import Int
 from metabo.state import BOState
 
 
@@ -38,39 +38,14 @@ class Sample:
     @torch.no_grad()
     def propose(self, state: BOState, noise: Noise) -> Proposal:
         """A random candidate of each episode."""
-        return _drawn(self.search.candidates(state, self.af), noise.uniform(1))
-
-
-@dataclass(frozen=True)
-class SampleStages:
-    """Query as `Sample` does, but choose a point of the grid first, then one of those around it.
-
-    A grid search looks where the AF is largest on the grid. Late in a run that is a matter of
-    points which are not worth a query themselves: an AF that was only ever asked which point to
-    query has learned nothing about them, and may hide its maximum from the search.
-    """
-
-    af: AcquisitionFunction
-    search: HierarchicalGrid
-
-    @torch.no_grad()
-    def propose(self, state: BOState, noise: Noise) -> Proposal:
-        """A random point near a random point of the grid, both by the AF."""
-        search, draws = self.search, noise.uniform(2)
-        first = _drawn(search.everywhere(state, self.af), draws[:, :1])
-        local = search.around(first.x[:, None], state, self.af)
-        return replace(_drawn(local, draws[:, 1:]), before=first)
-
-
-def _drawn(candidates: Candidates, draw: Float[torch.Tensor, "E 1"]) -> Proposal:
-    """A candidate of each episode by the softmax of their scores."""
-    log_probability = candidates.score.double().log_softmax(-1)
-    # By inversion: one number per episode decides, whatever the number of candidates.
-    cumulative = log_probability.exp().cumsum(-1)
-    target = draw * cumulative[:, -1:]
-    index = torch.searchsorted(cumulative, target)[:, 0].clamp(max=cumulative.shape[-1] - 1)
-    chosen = log_probability.gather(1, index[:, None])[:, 0]
-    return Proposal(_at(candidates, index), candidates, index, chosen)
+        candidates = self.search.candidates(state, self.af)
+        log_probability = candidates.score.double().log_softmax(-1)
+        # By inversion: one number per episode decides, whatever the number of candidates.
+        cumulative = log_probability.exp().cumsum(-1)
+        target = noise.uniform(1) * cumulative[:, -1:]
+        index = torch.searchsorted(cumulative, target)[:, 0].clamp(max=cumulative.shape[-1] - 1)
+        chosen = log_probability.gather(1, index[:, None])[:, 0]
+        return Proposal(_at(candidates, index), candidates, index, chosen)
 
 
 def _at(candidates: Candidates, index: Int[torch.Tensor, " E"]) -> torch.Tensor:

@@ -62,8 +62,6 @@ class HierarchicalGrid:
     """Local searches; also how many of their points are kept."""
     grid: Literal["lattice", "sobol"] = "lattice"
     """The published program's lattice of floor(N_MS^(1/D))^D points, or the paper's Sobol grid."""
-    in_stages: bool = False
-    """Whether training draws a point of the global grid first, then one around it."""
 
     def __post_init__(self) -> None:
         """Check the sizes."""
@@ -81,41 +79,28 @@ class HierarchicalGrid:
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
         """Local maxima, then the global grid."""
-        coarse = self.everywhere(state, af)
-        centres = coarse.take(best(coarse.score, self.k)).belief.x  # E K D
-        fine = self.around(centres, state, af)
-        # The k best of all local points together, which may crowd around one start, as in the
-        # published program.
-        return fine.take(best(fine.score, self.k)).then(coarse)
-
-    def everywhere(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """The global grid."""
-        dim, device = state.gp.prior.dim, state.gp.x.device
-        per_axis = self._per_axis(dim)
+        dim = state.gp.prior.dim
+        per_axis = int(self.n_global ** (1 / dim) + 1e-9)
         if self.grid == "lattice" and per_axis < 2:
             raise OptionError(
                 f"A lattice of {self.n_global} points has no two points per axis in {dim} "
                 "dimensions. Use the search `sobol` or `gradient`."
             )
+        device = state.gp.x.device
         points = (
             lattice(per_axis, dim, device)
             if self.grid == "lattice"
             else sobol(self.n_global, dim, device)
         )
-        return evaluate(state, af, for_all(points, state))
-
-    def around(
-        self, centres: Float[Tensor, "E K D"], state: BOState, af: AcquisitionFunction
-    ) -> Candidates:
-        """The local grids around these centres, about as far as the global grid is wide."""
-        reach = 1 / self._per_axis(centres.shape[-1])
-        low, high = (centres - reach).clamp_min(0), (centres + reach).clamp_max(1)
-        cube = sobol(self.n_local, centres.shape[-1], centres.device)
+        coarse = evaluate(state, af, for_all(points, state))
+        centres = coarse.take(best(coarse.score, self.k)).belief.x  # E K D
+        low, high = (centres - 1 / per_axis).clamp_min(0), (centres + 1 / per_axis).clamp_max(1)
+        cube = sobol(self.n_local, dim, device)
         local = low[:, :, None] + cube * (high - low)[:, :, None]  # E K N D
-        return evaluate(state, af, local.flatten(1, 2))
-
-    def _per_axis(self, dim: int) -> int:
-        return int(self.n_global ** (1 / dim) + 1e-9)
+        fine = evaluate(state, af, local.flatten(1, 2))
+        # The k best of all local points together, which may crowd around one start, as in the
+        # published program.
+        return fine.take(best(fine.score, self.k)).then(coarse)
 
 
 def queried(x: Float[Tensor, "E N D"], history: History) -> Bool[Tensor, "E N"]:

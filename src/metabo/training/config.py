@@ -13,7 +13,6 @@ PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
 CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
-GRIDS = ("grid", "zoom")
 
 _COUNTS = ("sources", "n_global", "iterations", "stop_at", "episodes", "group", "budget", "epochs")
 _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
@@ -82,8 +81,7 @@ class TrainConfig:
 
     candidates: tuple[str, ...] = ("grid",)
     """Candidate sets that iterations take in turn: `grid`, the paper's adaptive set (lattice and k
-    local maxima), `zoom`, which draws from the lattice and then around the point drawn, or
-    `Scatter` with `fine`, `medium` or `coarse` clouds."""
+    local maxima), or `Scatter` with `fine`, `medium` or `coarse` clouds."""
     n_global: int | None = None
     """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
@@ -147,8 +145,8 @@ class TrainConfig:
                 if value is not None and not (math.isfinite(value) and is_allowed(value)):
                     raise OptionError(f"Setting `{name}` must {rule}, but got {value}.")
         for name in self.candidates:
-            if name not in (*CLOUDS, *GRIDS):
-                raise unknown("candidate set", name, (*CLOUDS, *GRIDS))
+            if name not in (*CLOUDS, "grid"):
+                raise unknown("candidate set", name, (*CLOUDS, "grid"))
         if self.episodes % self.group:
             raise OptionError(
                 f"`episodes` must be a multiple of `group`, {self.group}, but got {self.episodes}."

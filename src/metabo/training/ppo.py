@@ -9,8 +9,7 @@
 | `advantage`     | how much better it went than expected (GAE)               | S       |
 | `target`        | TD(lambda) return, what the critic should have said       | S       |
 
-S are the steps of all episodes of an iteration, flattened; a step that was decided in two stages
-counts as two, which are rewarded alike. The number of candidates differs
+S are the steps of all episodes of an iteration, flattened. The number of candidates differs
 between steps (clouds appear after the first), so batches are padded with logits of minus infinity.
 """
 

@@ -7,20 +7,11 @@ from metabo.acquisition import NeuralAF
 from metabo.domain import Finite
 from metabo.gp import Prior
 from metabo.loop import Episodes, rollout
-from metabo.policies import (
-    Enumerate,
-    HierarchicalGrid,
-    Policy,
-    Proposal,
-    Sample,
-    SampleStages,
-    Scatter,
-    Searcher,
-)
+from metabo.policies import Enumerate, HierarchicalGrid, Proposal, Sample, Scatter, Searcher
 from metabo.seeding import generator
 from metabo.shapes import Int
 from metabo.tasks import TaskFamily, Tasks
-from metabo.training.config import CLOUDS, GRIDS, TrainConfig
+from metabo.training.config import CLOUDS, TrainConfig
 from metabo.training.critic import Critic
 from metabo.training.ppo import Batch, advantages, against_group
 from metabo.training.rewards import rewards
@@ -34,9 +25,9 @@ def training_searches(config: TrainConfig, family: TaskFamily) -> tuple[Searcher
 
 
 def _search(name: str, n_global: int | None, dim: int) -> Searcher:
-    if name in GRIDS:
+    if name == "grid":
         n = n_global or HierarchicalGrid.paper(dim).n_global
-        return HierarchicalGrid(n, n, in_stages=name == "zoom")
+        return HierarchicalGrid(n, n)
     # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
     n = n_global or (600 if dim == 1 else 150 * dim)
     return Scatter(n_global=n, decades=CLOUDS[name])
@@ -69,9 +60,7 @@ def collect(
     index: list[Tensor] = []
     log_old: list[Tensor] = []
 
-    def record(step: int, proposal: Proposal) -> None:
-        if proposal.before is not None:
-            record(step, proposal.before)
+    def record(_: int, proposal: Proposal) -> None:
         assert proposal.candidates is not None
         assert proposal.index is not None
         assert proposal.log_probability is not None
@@ -80,9 +69,7 @@ def collect(
         index.append(proposal.index)
         log_old.append(proposal.log_probability)
 
-    policy: Policy = Sample(af, search)
-    if isinstance(search, HierarchicalGrid) and search.in_stages:
-        policy = SampleStages(af, search)
+    policy = Sample(af, search)
     episodes = rollout(
         policy, tasks, family, seed=seed, budget=budget, prior=prior, on_step=record
     )
@@ -92,22 +79,17 @@ def collect(
     values = critic(step, budget, before)
     gained = advantages(earned, values, config.gamma, config.gae_lambda)
     advantage = against_group(gained, config.group)
-    choices = len(index) // budget  # in each step
-
-    def of_choices(of_steps: Tensor) -> Tensor:
-        return of_steps.repeat_interleave(choices, 1).flatten()
-
     most = max(part.shape[1] for part in features)
     batch = Batch(
         torch.stack([_padded(part, most) for part in features], 1).flatten(0, 1),
         torch.stack([_padded(part[..., None], most) for part in allowed], 1).flatten(0, 1)[..., 0],
         torch.stack(index, 1).flatten(),
         torch.stack(log_old, 1).flatten().float(),
-        of_choices(step),
-        of_choices(before),
+        step.flatten(),
+        before.flatten(),
         budget,
-        of_choices(advantage),
-        of_choices(gained + values),
+        advantage.flatten(),
+        (gained + values).flatten(),
     )
     return batch, episodes
 
