@@ -26,8 +26,9 @@ from metabo.errors import OptionError, ShapeError, unknown
 from metabo.shapes import Float
 from metabo.state import Belief
 
-_SCORED = {"cpu": 2**18, "cuda": 2**24}
-"""Numbers of a hidden layer that stay in the cache of a device between two layers."""
+_SCORED = {"cpu": 2**18, "cuda": 2**26}
+"""Numbers of a hidden layer at once: on a CPU they stay in a core's cache between two layers, on a
+device they are enough to be busy."""
 _LEARNED = {"cpu": 2**20, "cuda": 2**24}
 """Likewise where all layers are kept for a gradient: they leave a core's cache anyway."""
 
@@ -72,7 +73,8 @@ class Architecture:
             self.residual not in self.features or FEATURES[self.residual].is_per_dimension
         ):
             raise OptionError(
-                f"`residual` must be one of the features, and not `x`, but got `{self.residual}`."
+                f"`residual` must be one of the features, and not `x`, but got `{self.residual}`. "
+                "Choose another, or none."
             )
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(

@@ -37,6 +37,9 @@ _DEFAULT = {
     "hidden": (128, 128, 128),
     "normalize": True,
     "init": "orthogonal",
+    # It decides between points that training never chooses, and so leads a grid search uphill.
+    "residual": "mean",
+    "residual_weight": 20.0,
     "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
     "critic": "regret",
     "episodes": 100,
