@@ -3,11 +3,14 @@
 Prints one JSON line per family: the median regret with the published grid search at some steps and
 the published weights' there; the steps at which the learned AF with gradient search is not below
 EI with the same search; and the share of steps 16 to 30 that repeat an earlier query (closer than
-1e-6). With `--seeds K` also the medians on K other draws of 100 test functions.
+1e-6). With `--seeds K` also the medians on K other draws of 100 test functions. With `--validation
+N` none of that, but the medians with the grid over the published ones on N validation functions:
+for whoever compares recipes, and may not look at test functions.
 
-    python benchmarks/trained_quality.py [--smoke] [--families branin] [--runs FOLDER] [--seeds 3]
+    python benchmarks/trained_quality.py [--smoke] [--families branin] [--artifacts FILE]
+        [--runs FOLDER] [--seeds 3] [--validation 100]
 
-Artifacts are the shipped ones, or `FOLDER/FAMILY/af.safetensors`.
+Artifacts are the shipped ones, those given, one per family, or `FOLDER/FAMILY/af.safetensors`.
 """
 
 import argparse
@@ -18,6 +21,9 @@ import torch
 from torch import Tensor
 
 import metabo
+from metabo.loop import rollout
+from metabo.policies import HierarchicalGrid, Maximize
+from metabo.seeding import generator
 from metabo.version import commit
 
 TASKS = Path(__file__).parents[1] / "examples" / "published-tasks"
@@ -78,6 +84,20 @@ def report(name: str, artifact: str, seeds: int, *, smoke: bool) -> None:
     print(json.dumps(line), flush=True)
 
 
+def report_validation(name: str, artifact: str, n_tasks: int) -> None:
+    """Print one line."""
+    family = metabo.family(name)
+    tasks = family.sample(n_tasks, generator(4711, "validation tasks"))
+    policy = Maximize(metabo.load(artifact), HierarchicalGrid.paper(family.domain.dim))
+    regret = rollout(policy, tasks, family, seed=0).regret
+    published = torch.tensor(PUBLISHED[name], dtype=torch.float64)
+    ratio = median(regret)[torch.tensor(STEPS) - 1] / published
+    line: dict[str, object] = {"name": "trained_quality", "family": name, "artifact": artifact}
+    line |= {"validation_tasks": n_tasks, "t": STEPS, "commit": commit()}
+    line["of_published"] = [f"{v:.2g}" for v in ratio.tolist()]
+    print(json.dumps(line), flush=True)
+
+
 def main() -> None:
     """Report on the families asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -85,13 +105,17 @@ def main() -> None:
     parser.add_argument("--runs", type=Path)
     parser.add_argument("--artifacts", help="names or files, one per family")
     parser.add_argument("--seeds", type=int, default=0)
+    parser.add_argument("--validation", type=int, help="so many validation functions instead")
     parser.add_argument("--smoke", action="store_true", help="three drawn tasks of two families")
     given = parser.parse_args()
     families = given.families.split(",")[: 2 if given.smoke else None]
     chosen = given.artifacts.split(",") if given.artifacts else families
     for name, artifact in zip(families, chosen, strict=True):
         path = str(given.runs / name / "af.safetensors") if given.runs else artifact
-        report(name, path, given.seeds, smoke=given.smoke)
+        if given.validation:
+            report_validation(name, path, given.validation)
+        else:
+            report(name, path, given.seeds, smoke=given.smoke)
 
 
 if __name__ == "__main__":
