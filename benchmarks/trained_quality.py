@@ -4,8 +4,8 @@ Prints one JSON line per family: the median regret with the published grid searc
 the published weights' there; the steps at which the learned AF with gradient search is not below
 EI with the same search; and the share of steps 16 to 30 that repeat an earlier query (closer than
 1e-6). With `--seeds K` also the medians on K other draws of 100 test functions. With `--validation
-N` none of that, but the medians with the grid over the published ones on N validation functions:
-for whoever compares recipes, and may not look at test functions.
+N` none of that, but the medians with the grid on N validation functions, divided by the published
+weights' on the published test functions: for whoever compares recipes, and may not look at those.
 
     python benchmarks/trained_quality.py [--smoke] [--families branin] [--artifacts FILE]
         [--runs FOLDER] [--seeds 3] [--validation 100]
@@ -48,7 +48,7 @@ def repeats(queries: Tensor) -> float:
 
 
 def report(name: str, artifact: str, seeds: int, *, smoke: bool) -> None:
-    """Print one line."""
+    """Print one line on test functions."""
     line: dict[str, object] = {"name": "trained_quality", "family": name, "artifact": artifact}
     file = None if smoke else TASKS / f"{name}.json"
     tasks = 3 if smoke else 100
@@ -85,7 +85,7 @@ def report(name: str, artifact: str, seeds: int, *, smoke: bool) -> None:
 
 
 def report_validation(name: str, artifact: str, n_tasks: int) -> None:
-    """Print one line."""
+    """Print one line on validation functions; they are not those that training validates on."""
     family = metabo.family(name)
     tasks = family.sample(n_tasks, generator(4711, "validation tasks"))
     policy = Maximize(metabo.load(artifact), HierarchicalGrid.paper(family.domain.dim))
@@ -108,12 +108,14 @@ def main() -> None:
     parser.add_argument("--validation", type=int, help="so many validation functions instead")
     parser.add_argument("--smoke", action="store_true", help="three drawn tasks of two families")
     given = parser.parse_args()
+    if given.validation is not None and given.validation < 1:
+        parser.error("--validation must be at least 1.")
     families = given.families.split(",")[: 2 if given.smoke else None]
     chosen = given.artifacts.split(",") if given.artifacts else families
     for name, artifact in zip(families, chosen, strict=True):
         path = str(given.runs / name / "af.safetensors") if given.runs else artifact
-        if given.validation:
-            report_validation(name, path, given.validation)
+        if given.validation is not None:
+            report_validation(name, path, 3 if given.smoke else given.validation)
         else:
             report(name, path, given.seeds, smoke=given.smoke)
 

@@ -50,6 +50,16 @@ def test_it_runs_and_prints_json_lines(name):
 
 
 @pytest.mark.slow
+def test_recipes_are_compared_on_validation_functions():
+    command = [sys.executable, BENCHMARKS / "trained_quality.py", "--smoke", "--validation"]
+    done = subprocess.run([*command, "5"], capture_output=True, text=True, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert all(len(line["of_published"]) == len(line["t"]) for line in lines)
+    refused = subprocess.run([*command, "0"], capture_output=True, text=True, check=False)
+    assert "--validation must be at least 1" in refused.stderr
+
+
+@pytest.mark.slow
 def test_the_gradient_search_finds_what_the_grid_finds_for_a_fifth_of_the_cost():
     from search_quality import compare
 

@@ -14,7 +14,9 @@ def afs(n, **changes):
     return made
 
 
-@pytest.mark.parametrize("changes", [{}, {"residual": "log_ei"}, {"activation": "tanh"}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"residual": "log_ei"}, {"residual": "mean"}, {"activation": "tanh"}]
+)
 def test_the_merged_score_is_the_mean_of_the_scores(changes):
     team = afs(3, init="orthogonal", **changes)
     features = torch.randn(4, 6, 5)

@@ -11,7 +11,7 @@ from metabo.gp import Prior
 from metabo.policies import Maximize, Scatter
 from metabo.seeding import Noise, generator
 from metabo.state import BOState
-from metabo.training.presets import GENERAL_FEATURES
+from metabo.training.presets import DEFAULT_FEATURES, GENERAL_FEATURES
 
 RELATIVE = tuple(name for name in GENERAL_FEATURES if name.startswith("relative"))
 
@@ -58,12 +58,17 @@ def test_they_are_what_their_names_say():
     torch.testing.assert_close(remaining, torch.full_like(remaining, 15).log())
 
 
-@pytest.mark.parametrize("residual", [None, "relative_log_ei"])
+@pytest.mark.parametrize(
+    ("features", "residual"),
+    [
+        (GENERAL_FEATURES, None),
+        (GENERAL_FEATURES, "relative_log_ei"),
+        (DEFAULT_FEATURES, "mean"),
+    ],
+)
 @pytest.mark.parametrize("t", [1, 6])
-def test_slopes_are_autograds(t, residual):
-    shape = Architecture(
-        2, GENERAL_FEATURES, (16,), "tanh", True, "orthogonal", 1.0, residual, 3.0
-    )
+def test_slopes_are_autograds(t, features, residual):
+    shape = Architecture(2, features, (16,), "tanh", True, "orthogonal", 1.0, residual, 3.0)
     af = NeuralAF(shape, generator(0, "weights")).double()
     state, _ = state_of(1.0, 0.0, t)
     x = torch.rand(4, 9, 2, generator=generator(1, "x"), dtype=torch.float64, requires_grad=True)

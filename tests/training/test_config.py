@@ -1,7 +1,11 @@
 import pytest
+import torch
 
 import metabo
+from metabo.acquisition import NeuralAF
+from metabo.domain import lattice
 from metabo.errors import OptionError
+from metabo.state import BOState
 from metabo.training import TrainConfig, preset, read_settings
 from metabo.training.presets import usual_preset
 from metabo.training.rollouts import training_searches
@@ -27,6 +31,19 @@ def test_the_paper_preset_is_the_papers_table():
         (search,) = training_searches(config, metabo.family(name))
         assert (search.n_global, search.n_local, search.k) == (size, size, 5)
         assert search.grid == "lattice"
+
+
+@pytest.mark.parametrize("name", ["default", "fast"])
+def test_our_presets_start_from_the_posterior_mean(name):
+    family = metabo.family("branin")
+    af = NeuralAF(preset(name, "branin").architecture(2), torch.Generator().manual_seed(0))
+    state = BOState.start(family.prior, episodes=2, budget=30)
+    tasks = family.sample(2, torch.Generator().manual_seed(0))
+    for x in torch.rand(4, 2, 2, generator=torch.Generator().manual_seed(1)).double():
+        state = state.observe(x, tasks(x[:, None])[:, 0])
+    belief = state.belief(lattice(31, 2).expand(2, -1, -1))
+    best = belief.mean.argsort(-1, descending=True)[:, :3]
+    assert (af(belief).argmax(-1)[:, None] == best).any(-1).all()
 
 
 def test_a_configuration_survives_being_stored():

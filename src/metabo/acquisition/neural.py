@@ -49,8 +49,8 @@ class Architecture:
     feature_scale: float = 1.0
     """Factor on all features: a network that sees large differences learns fine detail sooner."""
     residual: str | None = None
-    """A feature that is added to the network's output, which then learns what to change: with
-    `relative_log_ei` training starts from EI."""
+    """A feature that is added to the network's output, which then learns what to change: training
+    starts from the posterior mean with `mean`, and from EI with `relative_log_ei`."""
     residual_weight: float = 1.0
     """Its factor. Sampled by the softmax of w log EI, a point is chosen in proportion to EI^w."""
 
@@ -74,7 +74,7 @@ class Architecture:
         ):
             raise OptionError(
                 f"`residual` must be one of the features, and not `x`, but got `{self.residual}`. "
-                "Choose another, or none."
+                "Add it to `features`, or choose another or none as `residual`."
             )
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(
@@ -88,7 +88,10 @@ class Architecture:
 
 
 class NeuralAF(nn.Module):
-    """alpha(x) = MLP[mu(x), sigma(x), x, t, T] (the paper's equation 4), or of other features."""
+    """alpha(x) = MLP[mu(x), sigma(x), x, t, T] (the paper's equation 4), or of other features.
+
+    With a residual, w times one of the features is added to that.
+    """
 
     shift: Tensor
     scale: Tensor

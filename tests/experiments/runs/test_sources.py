@@ -1,10 +1,13 @@
 import shlex
+from pathlib import Path
 
 import pytest
 
 from metabo.experiments.catalogue import ALL_SOURCES, EXPERIMENTS, Experiment, Scale
 from metabo.experiments.runner import missing, run, stored
 from metabo.experiments.runs.sources import command, configuration, run_folder
+
+RESULTS = Path(__file__).parents[3] / "results"
 
 SMALL = Experiment(
     "s",
@@ -61,3 +64,13 @@ def test_the_command_trains_what_the_unit_wants(name, tmp_path, monkeypatch):
         monkeypatch.setattr("sys.argv", words[2:])
         training.main()
         assert seen.pop() == (configuration(unit, "cuda"), run_folder(unit, tmp_path))
+
+
+@pytest.mark.parametrize("name", ["sources-branin", "sources-furuta"])
+def test_stored_results_are_of_afs_trained_as_the_study_asks(name):
+    found = [(unit, stored(unit, RESULTS)) for unit in EXPERIMENTS[name].units("full")]
+    trained = [(unit, record["result"]["training"]) for unit, record in found if record]
+    assert trained
+    for unit, training in trained:
+        config = training["config"]
+        assert configuration(unit, config["device"]).first_difference(config) is None
