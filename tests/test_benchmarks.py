@@ -54,6 +54,7 @@ def test_recipes_are_compared_on_validation_functions():
     command = [sys.executable, BENCHMARKS / "trained_quality.py", "--smoke", "--validation"]
     done = subprocess.run([*command, "5"], capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["family"] for line in lines] == ["branin", "goldstein-price"]
     assert all(len(line["of_published"]) == len(line["t"]) for line in lines)
     refused = subprocess.run([*command, "0"], capture_output=True, text=True, check=False)
     assert "--validation must be at least 1" in refused.stderr
