@@ -1,0 +1,56 @@
+"""A lock for objects that live in threads, forks and copies.
+
+A lock that some thread holds while another one forks would stay locked in the child for ever,
+because the thread that could release it is not there. This one is free in every child and in every
+copy.
+"""
+
+import os
+import threading
+import weakref
+from types import TracebackType
+
+_ALL: "weakref.WeakSet[Turn]" = weakref.WeakSet()
+
+
+class Turn:
+    """A re-entrant lock: `with turn: ...` waits for its turn."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        _ALL.add(self)
+
+    def acquire(self, seconds: float = -1.0) -> bool:
+        """Wait for the turn, at most so long if not negative; give whether it came."""
+        return self._lock.acquire(timeout=seconds)
+
+    def release(self) -> None:
+        """Let the next one have it."""
+        self._lock.release()
+
+    def __enter__(self) -> "Turn":
+        self.acquire()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def __reduce__(self) -> tuple[type["Turn"], tuple[()]]:
+        return Turn, ()
+
+    def _renew(self) -> None:
+        self._lock = threading.RLock()
+
+
+def _renew_all() -> None:
+    for turn in list(_ALL):
+        turn._renew()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no forks
+    os.register_at_fork(after_in_child=_renew_all)
