@@ -1,4 +1,4 @@
-"""What can go wrong by a user's hand; every message states the rule, the value and the remedy."""
+"""Errors a user can cause; every message states the rule, the value and the remedy."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -6,6 +6,16 @@ from difflib import get_close_matches
 
 class MetaBOError(Exception):
     """Any mistake that `metabo` can name."""
+
+    def __init__(self, message: str, *, shell: str | None = None) -> None:
+        """State the mistake.
+
+        Args:
+            message: In the words of Python.
+            shell: In the words of the shell, where they differ.
+        """
+        super().__init__(message)
+        self.in_shell = shell or message
 
 
 class ShapeError(MetaBOError, ValueError):
@@ -38,7 +48,7 @@ class ExtraError(MetaBOError, ImportError):
 
 
 class BusyError(MetaBOError, OSError):
-    """A file is in use by another process."""
+    """A file was in use by others for longer than anyone should wait."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> OptionError:

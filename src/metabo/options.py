@@ -101,10 +101,21 @@ def convert(value: object, annotation: object, what: str) -> object:
         raise OptionError(f"{what} must be {form}, but got `{value}`.") from None
 
 
-def require_whole(name: str, value: object, low: int, high: int) -> None:
-    """Raise unless an argument is a whole number between limits."""
+def require_whole(
+    name: str, value: object, low: int, high: int, *, in_shell: str | None = None
+) -> None:
+    """Raise unless an argument is a whole number between limits.
+
+    Args:
+        name: Of the argument.
+        value: What was given.
+        low: The least value that is allowed.
+        high: The largest.
+        in_shell: What the argument is called there; `--name` if None.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise OptionError(f"`{name}` must be a whole number in {low}..{high}, but got {value!r}.")
+        rule = f"must be a whole number in {low}..{high}, but got {value!r:.100}."
+        raise OptionError(f"`{name}` {rule}", shell=f"`{in_shell or f'--{name}'}` {rule}")
 
 
 def _read_int(value: object) -> int:

@@ -53,6 +53,16 @@ def write_all(folder: Path, files: Mapping[str, Callable[[Path], object]]) -> No
                 path.unlink(missing_ok=True)
 
 
+def sync_folder(folder: Path) -> None:
+    """Make new names in a folder durable, where folders can be opened at all."""
+    with suppress(OSError):
+        file = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
 def save_bytes(content: bytes) -> Callable[[Path], object]:
     """A function that writes these bytes."""
     return lambda path: path.write_bytes(content)

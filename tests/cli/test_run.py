@@ -64,7 +64,7 @@ def test_the_shell_repeats_the_optimizer(metabo, tmp_path, space):
         params = optimizer.ask()
         code, out, _ = metabo("ask", journal, "--json")
         assert json.loads(out) == params
-        code, out, _ = metabo("ask", journal)
+        code, out, _ = metabo("ask", journal, "--again")
         assert out.strip() == written(params, SPACE)
         words = shlex.split(out)
         told = ["--failed"] if value is None else [f"value={value!r}"]
@@ -111,6 +111,88 @@ def test_show_prints_a_table_and_draws_a_picture(metabo, tmp_path):
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_two_benches_get_two_points(metabo, tmp_path):
+    journal = tmp_path / "run.jsonl"
+    metabo("init", journal, "--artifact", "branin", "--budget", 4)
+    first, second = (metabo("ask", journal)[1].strip() for _ in range(2))
+    assert first != second
+    assert metabo("ask", journal, "--again")[1].split("\n") == [first, second, ""]
+    assert "2 points are under way. Say which" in metabo("ask", journal, "--drop")[2]
+    assert metabo("tell", journal, *first.split(), "value=1")[1] == (
+        "Recorded as number 1; 3 of 4 evaluations left, 1 of them under way.\n"
+    )
+    assert "under way" in metabo("show", journal)[1]
+    assert metabo("ask", journal, "--drop", *second.split())[1] == "3 of 4 evaluations left.\n"
+    assert metabo("ask", journal, "--again")[1] == ""
+    assert metabo("ask", journal, "-n", 3)[0] == 0
+    code, _, err = metabo("ask", journal)
+    assert code == 2
+    assert "spent (3 under way). Give it a larger one with `metabo extend" in " ".join(err.split())
+    assert metabo("ask", journal, "--drop", "--all")[1] == "3 of 4 evaluations left.\n"
+    assert "Nothing is under way" in metabo("ask", journal, "--drop")[2]
+
+
+def test_a_result_is_taken_back_and_a_spent_run_goes_on(metabo, tmp_path):
+    journal = tmp_path / "run.jsonl"
+    metabo("init", journal, "--artifact", "rhino-1", "--budget", 2)
+    metabo("tell", journal, "x1=0.5", "value=1")
+    metabo("tell", journal, "x1=0.25", "value=200")
+    assert "is spent. Give it a larger one" in " ".join(metabo("ask", journal)[2].split())
+    assert metabo("extend", journal, "--budget", 5)[1] == "3 of 5 evaluations left.\n"
+    assert metabo("forget", journal, 2)[1] == (
+        "Forgot number 2: x1=0.25 value=200.0; 4 of 5 evaluations left.\n"
+    )
+    assert metabo("ask", journal)[0] == 0
+    out = metabo("show", journal)[1]
+    assert "Best: x1=0.5 value=1.0" in out
+    assert "200" not in out
+    assert "200.0" in journal.read_text()  # nothing is erased
+    for arguments, message in (
+        (("forget", journal, 2), "no evaluation 2 to forget: it was forgotten before"),
+        (("forget", journal, 9), "`N` must be a whole number in 1..2"),
+        (("extend", journal, "--budget", 5), "The budget is 5 already, and can only grow"),
+        (("extend", journal, "--budget", 10**9), "`--budget` must be a whole number in 1..10000"),
+    ):
+        code, _, err = metabo(*arguments)
+        assert code == 2
+        assert message in " ".join(err.split())
+
+
+def test_a_damaged_journal_is_named_and_copied(metabo, tmp_path):
+    journal = tmp_path / "run.jsonl"
+    metabo("init", journal, "--artifact", "rhino-1", "--budget", 5)
+    for value in (1, 2, 3):
+        metabo("tell", journal, f"x1=0.{value}", f"value={value}")
+    content = journal.read_text().replace('"value": 2.0', '"value": 7.0')
+    journal.write_text(content)
+    for arguments in (("ask", journal), ("tell", journal, "x1=1", "value=1"), ("show", journal)):
+        code, _, err = metabo(*arguments)
+        assert code == 2
+        assert f"Line 3 of the journal `{journal}` is damaged" in " ".join(err.split())
+    code, out, _ = metabo("show", journal, "--repair")
+    assert code == 0
+    assert "run-repaired.jsonl with 2 evaluations" in out
+    assert "Left out, line 3: " in out
+    assert "1 line of it could not be recovered" in out
+    assert journal.read_text() == content
+    assert metabo("tell", tmp_path / "run-repaired.jsonl", "x1=0.2", "value=2")[0] == 0
+    assert "already exists" in metabo("show", journal, "--repair")[2]
+
+
+def test_telling_works_when_the_artifact_is_gone(metabo, tmp_path):
+    from metabo.pretrained import artifacts
+
+    file, journal = tmp_path / "af.safetensors", tmp_path / "run.jsonl"
+    file.write_bytes(artifacts()["rhino-1"].read_bytes())
+    metabo("init", journal, "--artifact", file)
+    file.unlink()
+    assert metabo("ask", journal)[0] == 2
+    assert metabo("tell", journal, "x1=0.5", "value=1")[0] == 0
+    code, out, _ = metabo("show", journal)
+    assert code == 0
+    assert "nothing can be asked: " in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -140,9 +222,12 @@ def test_show_prints_a_table_and_draws_a_picture(metabo, tmp_path):
         (("show", "RUN", "--out", "run.jsonl"), "Error: The picture would be `run.jsonl`"),
         (("ask", "RUN", "-n", "11"), "Error: 11 evaluations were asked for, but 10 of the"),
         (("ask", "missing.jsonl"), "Error: The journal `missing.jsonl` cannot be read"),
-        (("init", "RUN", "--artifact", "branin"), "Error: There is a file"),
+        (("init", "RUN", "--artifact", "branin"), "Error: `RUN` already exists. Choose another"),
         (("init", "new.jsonl", "--artifact", "branin", "--af", "ei"), "Error: Give `--artifact`"),
-        (("init", "new.jsonl", "--af", "ei", "--budget", "3"), "Error: An `Optimizer` needs a"),
+        (
+            ("init", "new.jsonl", "--af", "ei", "--budget", "3"),
+            "Error: A run needs a space. Give a JSON file of",
+        ),
         (("init", "new.jsonl", "--space", "none.json"), "Error: The space `none.json` cannot be"),
         (("init", "new.jsonl", "--artifact", "branim"), "Error: Unknown acquisition function"),
     ],
@@ -156,7 +241,7 @@ def test_mistakes_are_one_sentence_and_change_nothing(
     before = run.read_bytes()
     code, _, err = metabo(*(run if word == "RUN" else word for word in arguments))
     assert code == 2
-    assert " ".join(err.split()).startswith(message)
+    assert " ".join(err.split()).replace(str(run), "RUN").startswith(message)
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
     assert run.read_bytes() == before
 

@@ -33,7 +33,7 @@ def drive(optimizer, task, budget, family):
         assert optimizer.ask() == params
         x = optimizer.space.encode(params)
         # The task lives in the cube: evaluate what was proposed, not what its name rounds to.
-        exact = optimizer._place(params)
+        exact = torch.tensor(optimizer._exactly(params), dtype=torch.float64)
         torch.testing.assert_close(x, exact, rtol=0, atol=1e-12)
         optimizer.tell(params, float(task(exact[None, None])[0, 0]))
     return torch.tensor([one.x for one in optimizer.history], dtype=torch.float64)
@@ -284,9 +284,7 @@ def test_a_spent_budget_ends_asking_and_not_telling():
     with pytest.raises(MetaBOError, match=r"budget of 2 evaluations is spent \(1 under way\)"):
         optimizer.ask(pending=[{"x": 0.0, "y": 0.0}])
     optimizer.tell(optimizer.ask(), 1.0)
-    message = (
-        r"^The budget of 2 evaluations is spent. Create an `Optimizer` with a larger `budget`.$"
-    )
+    message = r"^The budget of 2 evaluations is spent. Go on with a larger one: `optimizer.extend"
     with pytest.raises(MetaBOError, match=message):
         optimizer.ask()
     optimizer.tell({"x": 0.0, "y": 0.0}, 0.0)

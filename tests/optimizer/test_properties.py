@@ -11,7 +11,7 @@ from spaces import spaces, values_of
 
 from metabo import Choice, Float, Int, MetaBOError, Optimizer
 from metabo.domain import sobol
-from metabo.journal import read
+from metabo.journal import Journal
 from metabo.schema import from_json, to_json
 
 few = settings(
@@ -150,7 +150,7 @@ def test_a_journal_gives_back_the_history(tmp_path_factory, record, data):
         for _ in range(data.draw(st.integers(0, 4))):
             optimizer.tell(data.draw(values_of(record)), data.draw(finite))
         history = optimizer.history
-    assert len(read(path).records) == len(history)
+    assert len(Journal(path).entries) == len(history)
     with Optimizer.open(path) as again:
         assert again.history == history
         assert again.space == space

@@ -10,7 +10,7 @@ import pytest
 from metabo import Choice, Float, Int, MetaBOError, Optimizer, Space
 from metabo.acquisition import EI, Architecture, NeuralAF
 from metabo.domain import Box
-from metabo.errors import BusyError, DataError, OptionError
+from metabo.errors import DataError, OptionError
 from metabo.gp import Prior
 from metabo.policies import Maximize, searcher
 from metabo.pretrained import save
@@ -71,12 +71,12 @@ def test_an_artifacts_run_is_restored_with_all_its_settings(tmp_path):
 def test_a_journal_has_a_line_per_evaluation_that_people_can_read(path):
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert len(lines) == 5
-    assert lines[0]["metabo_journal"] == 1
+    assert lines[0]["metabo_journal"] == 2
     assert lines[0]["space"]["kind"] == {"type": "choice", "values": ["a", True]}
     assert lines[0]["af"] == {"kind": "method", "name": "ucb:beta=2"}
     assert lines[0]["prior"]["noise_variance"] == [1 / 3e6]
-    assert set(lines[1]) == {"params", "value", "x"}
-    assert set(lines[2]) == {"params", "failed", "x"}
+    assert set(lines[1]) == {"n", "prev", "kind", "params", "value", "x", "sum"}
+    assert set(lines[2]) == {"n", "prev", "kind", "params", "failed", "x", "sum"}
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_other_settings_are_refused_and_the_first_is_named(path, changes, messag
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p | {"n": Int(1, 8)}, "parameter `n` is Int"),
+        (lambda p: p | {"n": Int(1, 8)}, r"parameter `n` is Int\(low=1, high=9.*, not .*high=8"),
         (lambda p: dict(reversed(p.items())), "parameters .*'rate', 'n', 'kind'.*, not .*'kind'"),
-        (lambda p: p | {"more": Float(0.0, 1.0)}, "there is no parameter `more` in it"),
+        (lambda p: p | {"more": Float(0.0, 1.0)}, "parameter `more` is missing"),
     ],
 )
 def test_another_space_is_refused(tmp_path, change, message):
@@ -162,7 +162,7 @@ def test_an_af_without_a_name_has_to_be_given_again(tmp_path):
         ({"params": {"rate": 2.0}, "value": 1.0, "x": []}, "Parameter `rate`"),
         (
             {"params": {"rate": 1.0, "n": 1, "kind": "a"}, "value": 1.0, "x": [0.5]},
-            r"`x` must be 4 numbers, but got \[0.5\]",
+            r"`x` must be 4 numbers in \[0, 1\], but got \[0.5\]",
         ),
         (
             {"params": {"rate": 1.0, "n": 1, "kind": "a"}, "value": "?", "x": [1, 0.5 / 9, 1, 0]},
@@ -175,51 +175,76 @@ def test_an_af_without_a_name_has_to_be_given_again(tmp_path):
     ],
 )
 def test_a_line_that_is_no_evaluation_is_named(path, line, message, unchecked):
+    version_1(path)
     lines = path.read_text().splitlines()
     lines[2] = json.dumps(line)
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(DataError, match=rf"Line 3 of the journal .*run.jsonl`: {message}"):
+    with pytest.raises(DataError, match=rf"Line 3 of the journal .*its run: {message}"):
         Optimizer.open(path)
 
 
-def test_an_unusable_header_is_named(path):
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("space", {"x": 1}), ("prior", {"kind": "?"}), ("af", None), ("search", ["grid"])],
+)
+def test_an_unusable_header_is_named(path, key, value):
+    version_1(path)
     lines = path.read_text().splitlines()
-    header = json.loads(lines[0])
-    for key, value in (("space", {"x": 1}), ("prior", {"kind": "?"}), ("af", None)):
-        lines[0] = json.dumps(header | {key: value})
-        path.write_text("\n".join(lines) + "\n")
-        with pytest.raises(DataError, match=r"Line 1 of the journal .*run.jsonl` cannot be used"):
-            Optimizer.open(path)
+    lines[0] = json.dumps(json.loads(lines[0]) | {key: value})
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=r"Line 1 .*run.jsonl` has settings that cannot be used"):
+        Optimizer.open(path)
+
+
+def test_an_empty_file_has_no_run(path):
     path.write_text("")
     with pytest.raises(DataError, match=r"run.jsonl` is empty. Begin it with `metabo init`"):
         Optimizer.open(path)
 
 
-def test_a_second_process_gets_an_error_and_can_look(path):
-    code = (
-        "import sys\nimport metabo\n"
-        f"with metabo.Optimizer.open({str(path)!r}) as optimizer:\n"
-        "    print(optimizer.n_told, flush=True)\n"
-        "    sys.stdin.read()\n"
-    )
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdout.readline() == b"4\n"
-        before = path.read_bytes()
-        with pytest.raises(BusyError, match=r"is in use by another process"):
-            Optimizer.open(path)
-        with pytest.raises(BusyError, match=r"is in use by another process"):
-            begin(path)
+def test_a_journal_of_format_1_goes_on_as_it_was(path, caplog):
+    with Optimizer.open(path) as optimizer:
+        expected, history = optimizer.ask(), optimizer.history
+    version_1(path)
+    with Optimizer.open(path) as optimizer:
+        assert "is of format 1" in caplog.text
+        assert (optimizer.ask(), optimizer.history) == (expected, history)
+        optimizer.tell(expected, 4.0)
+        optimizer.forget(1)
+        optimizer.extend(12)
+        (reserved,) = optimizer.reserve()
+    with Optimizer.open(path) as optimizer:
+        assert [one.number for one in optimizer.history] == [2, 3, 4, 5]
+        assert optimizer.history[-1].params == expected
+        assert optimizer.budget == 12
+        assert [one.params for one in optimizer.pending] == [reserved]
+
+
+def version_1(path):
+    """Write the journal as it was before there were checksums."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines[0] = {"metabo_journal": 1} | {
+        k: v for k, v in lines[0].items() if k not in ("metabo_journal", "lines", "id", "sum")
+    }
+    for number, line in enumerate(lines[1:], 1):
+        assert line.pop("kind") == "tell"
+        lines[number] = {k: v for k, v in line.items() if k not in ("n", "prev", "sum")}
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_many_work_on_one_journal_and_see_each_other(path):
+    with Optimizer.open(path) as one, begin(path) as other:
         looking = Optimizer.open(path, read_only=True)
-        assert looking.n_told == 4
+        one.tell({"rate": 0.5, "n": 2, "kind": "a"}, 1.0)
+        other.tell({"rate": 0.5, "n": 3, "kind": "a"}, 2.0)
+        assert [e.value for e in other.history[4:]] == [1.0, 2.0]
+        assert one.n_told == 5
+        assert one.ask() == other.ask() == looking.ask()
+        assert one.history == other.history == looking.history
         with pytest.raises(MetaBOError, match="not open for writing"):
             looking.tell(looking.ask(), 1.0)
-        assert path.read_bytes() == before
-        other.communicate()
-    with Optimizer.open(path) as optimizer:
-        optimizer.tell(optimizer.ask(), 1.0)
     with pytest.raises(MetaBOError, match=r"not open for writing. Open it again to tell"):
-        optimizer.tell(optimizer.history[0].params, 1.0)
+        one.tell(one.history[0].params, 1.0)
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ from metabo.cli.evaluate import evaluate_
 from metabo.cli.explain import explain_
 from metabo.cli.listing import list_
 from metabo.cli.report import report_
-from metabo.cli.run import ask_, init_, show_, tell_
+from metabo.cli.run import ask_, extend_, forget_, init_, tell_
+from metabo.cli.show import show_
 from metabo.cli.train import train_
 from metabo.errors import MetaBOError
 
@@ -31,6 +32,8 @@ app.command("init")(init_)
 app.command("ask")(ask_)
 app.command("tell")(tell_)
 app.command("show")(show_)
+app.command("forget")(forget_)
+app.command("extend")(extend_)
 
 
 def main() -> None:
@@ -39,6 +42,6 @@ def main() -> None:
         app()
     except MetaBOError as error:
         Console(stderr=True).print(
-            Text("Error: ", "bold red").append(str(error), "not bold default"), soft_wrap=True
+            Text("Error: ", "bold red").append(error.in_shell, "not bold default"), soft_wrap=True
         )
         sys.exit(2)

@@ -1,24 +1,21 @@
-"""`metabo init`, `ask`, `tell` and `show`: a run kept in a journal, by hand."""
+"""`metabo init`, `ask`, `tell`, `forget` and `extend`: a run kept in a journal, by hand."""
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, cast
 
 import typer
-from rich.text import Text
 
-from metabo.cli.console import console, say
+from metabo.cli.console import say
 from metabo.cli.words import VALUE, read_number, read_words, written
-from metabo.errors import DataError, MetaBOError, OptionError
-from metabo.experiments.display import empty_table
-from metabo.optimizer import CandidatesName, Direction, Optimizer, running_best
+from metabo.errors import DataError, OptionError
+from metabo.inputs import kind_of, shown
+from metabo.optimizer import CandidatesName, Direction, Optimizer, Run
 from metabo.optimizer.surrogate import PriorName
 from metabo.policies import SearchName
 from metabo.schema import from_json
 from metabo.space import Space
-from metabo.store import write_all
 
 RunFile = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="The journal of the run.")]
 
@@ -59,8 +56,8 @@ def init_(
     """Begin a run that is kept in a journal; then `metabo ask` and `metabo tell`."""
     if artifact is not None and af is not None:
         raise OptionError(f"Give `--artifact` or `--af`, but not both `{artifact}` and `{af}`.")
-    if journal.exists():
-        raise OptionError(f"There is a file `{journal}`. Choose another name, or remove it.")
+    if kind_of(journal, "journal") != "missing":
+        raise OptionError(f"`{shown(journal)}` already exists. Choose another name.")
     with Optimizer(
         None if space is None else _read_space(space),
         budget=budget,
@@ -72,7 +69,8 @@ def init_(
         candidates=cast(CandidatesName | None, candidates),
         journal=journal,
     ) as optimizer:
-        say(f"Wrote {journal}: {', '.join(optimizer.space.parameters)}; {_left(optimizer)}.")
+        names = ", ".join(optimizer.space.parameters)
+        say(f"Wrote {journal}: {names}; {left(optimizer.budget)}.")
         say(f"GP prior: {optimizer.prior_source}.")
         if optimizer.configurations is not None:
             n = len(optimizer.configurations.rows)
@@ -82,13 +80,36 @@ def init_(
 
 def ask_(
     journal: RunFile,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME=VALUE...]", help="With --drop: which point to give up."),
+    ] = None,
     n: Annotated[int, typer.Option("-n", help="How many to evaluate side by side.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one line each.")] = False,
+    is_again: Annotated[
+        bool, typer.Option("--again", help="Show what is under way instead of asking for more.")
+    ] = False,
+    is_drop: Annotated[
+        bool, typer.Option("--drop", help="Give up a point that is under way.")
+    ] = False,
+    is_all: Annotated[bool, typer.Option("--all", help="With --drop: all of them.")] = False,
 ) -> None:
-    """Say what to evaluate next; asked again, the answer is the same until something is told."""
-    optimizer = Optimizer.open(journal, read_only=True)
-    for params in optimizer.ask_batch(n):
-        say(json.dumps(params) if as_json else written(params, optimizer.space))
+    """Say what to evaluate next. It counts as under way until it is told or given up."""
+    if (is_again and is_drop) or (is_all and not is_drop) or (words and (is_all or not is_drop)):
+        raise OptionError(
+            "Give `--again`, or `--drop` with the point to give up or `--all`, or neither."
+        )
+    run = Run.open(journal)
+    if is_drop:
+        return _drop(run, journal, words or [], is_all=is_all)
+    if is_again:
+        given = [line.evaluation.params for line in run.state.pending]
+    else:
+        with Optimizer.open(journal) as optimizer:
+            given = optimizer.reserve(n)
+    for params in given:
+        say(json.dumps(params) if as_json else written(params, run.state.space))
+    return None
 
 
 def tell_(
@@ -102,58 +123,65 @@ def tell_(
     failed: Annotated[bool, typer.Option("--failed", help="There is no value.")] = False,
 ) -> None:
     """Add an evaluation, asked for or not; it is on the disk when the command ends."""
-    with Optimizer.open(journal) as optimizer:
-        params, given = read_words(words, optimizer.space)
-        number = given if value is None else read_number(value)
-        if failed == (number is not None) or (value is not None and given is not None):
-            raise OptionError(
-                f"Give one value, as `{VALUE}=...` or with `--value`, or else `--failed`."
-            )
-        # What was asked for in another process is known again when asked for in this one.
-        with suppress(MetaBOError):
-            optimizer.ask()
-        if number is None:
-            optimizer.tell_failure(params)
-        else:
-            optimizer.tell(params, number)
-        say(f"Told; {_left(optimizer)}.")
-
-
-def show_(
-    journal: RunFile,
-    out: Annotated[
-        Path | None, typer.Option(help="The picture.", show_default="beside the journal")
-    ] = None,
-) -> None:
-    """Show a run: a table of what was told, the best of it, and a picture."""
-    from metabo.experiments.run_plot import plot_run  # matplotlib is slow to import
-
-    picture = journal.with_suffix(".png") if out is None else out
-    if picture.suffix != ".png" or picture.absolute() == journal.absolute():
+    run = Run.open(journal)  # no model and no artifact: nothing that could fail before it is kept
+    params, given = read_words(words, run.state.space)
+    number = given if value is None else read_number(value)
+    if failed == (number is not None) or (value is not None and given is not None):
         raise OptionError(
-            f"The picture would be `{picture}`. Give a name that ends in `.png` with `--out`, "
-            "another than the journal's."
+            f"Give one value, as `{VALUE}=...` or with `--value`, or else `--failed`."
         )
-    optimizer = Optimizer.open(journal, read_only=True)
-    names = list(optimizer.space.parameters)
-    table = empty_table(f"{journal.name}: {optimizer.direction}", "#", *names, VALUE, "best")
-    bests = running_best(optimizer.history, optimizer.direction)
-    for number, (one, best) in enumerate(zip(optimizer.history, bests, strict=True), 1):
-        cells = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in one.params.values()]
-        value = "failed" if one.value is None else f"{one.value:.6g}"
-        so_far = "-" if best is None else f"{best:.6g}"
-        table.add_row(str(number), *map(Text, cells), value, so_far)
-    console.print(table)
-    if optimizer.best is not None:
-        params = written(optimizer.best.params, optimizer.space)
-        say(f"Best: {params} {VALUE}={optimizer.best.value!r}")
-    say(f"{_left(optimizer)}; GP prior: {optimizer.prior_source}.")
-    write_all(picture.parent, {picture.name: lambda path: plot_run(optimizer, path)})
-    say(f"Wrote {picture}")
+    one = run.tell(params, number)
+    state = run.state
+    rest = left(state.budget, len(state.history), len(state.pending))
+    say(f"Recorded as number {one.number}; {rest}.")
 
 
-def _left(optimizer: Optimizer) -> str:
-    return f"{optimizer.remaining} of {optimizer.budget} evaluations left"
+def forget_(
+    journal: RunFile,
+    number: Annotated[int, typer.Argument(metavar="N", help="As `metabo show` numbers them.")],
+) -> None:
+    """Take a wrong result back. Its line stays in the journal, but no longer counts."""
+    run = Run.open(journal)
+    one = run.forget(number)
+    value = "failed" if one.value is None else f"{VALUE}={one.value!r}"
+    rest = left(run.state.budget, len(run.state.history), len(run.state.pending))
+    say(f"Forgot number {number}: {written(one.params, run.state.space)} {value}; {rest}.")
+
+
+def extend_(
+    journal: RunFile,
+    budget: Annotated[int, typer.Option(help="Evaluations in all, more than before.")],
+) -> None:
+    """Let a run go on to a larger budget, also when the present one is spent."""
+    run = Run.open(journal)
+    run.extend(budget)
+    say(f"{left(run.state.budget, len(run.state.history), len(run.state.pending))}.")
+
+
+def left(budget: int, told: int = 0, under_way: int = 0) -> str:
+    """How many evaluations of a budget are left, in words."""
+    rest = f"{max(0, budget - told)} of {budget} evaluations left"
+    return f"{rest}, {under_way} of them under way" if under_way else rest
+
+
+def _drop(run: Run, journal: Path, words: list[str], *, is_all: bool) -> None:
+    pending = [line.evaluation.params for line in run.state.pending]
+    if not pending:
+        raise OptionError(f"Nothing is under way in `{shown(journal)}`.")
+    if words:
+        params, value = read_words(words, run.state.space)
+        if value is not None:
+            raise OptionError(f"A point to give up has no value. Leave out `{VALUE}=...`.")
+        run.release(params)
+    elif is_all or len(pending) == 1:
+        for one in pending:
+            run.release(one)
+    else:
+        raise OptionError(
+            f"{len(pending)} points are under way. Say which to give up, as `--again` shows them, "
+            "or give up all with `--drop --all`."
+        )
+    say(f"{left(run.state.budget, len(run.state.history), len(run.state.pending))}.")
 
 
 def _read_space(path: Path) -> Space:

@@ -1,18 +1,21 @@
 """The picture of one run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from metabo.experiments.plots import COLOURS
-from metabo.optimizer import Optimizer, running_best
+from metabo.optimizer import Direction, Evaluation, running_best
 
 
-def plot_run(optimizer: Optimizer, path: Path) -> None:
+def plot_run(
+    evaluations: Sequence[Evaluation], direction: Direction, budget: int, path: Path
+) -> None:
     """Every value told, and the best so far, over the evaluations; failures at the border."""
-    history = list(enumerate(optimizer.history, 1))
-    bests = running_best(optimizer.history, optimizer.direction)
+    history = list(enumerate(evaluations, 1))
+    bests = running_best(evaluations, direction)
     known = [(step, value) for step, value in enumerate(bests, 1) if value is not None]
     told = [(step, one.value) for step, one in history if one.value is not None]
     failed = [step for step, one in history if one.is_failure]
@@ -26,10 +29,10 @@ def plot_run(optimizer: Optimizer, path: Path) -> None:
         heights = [0.02] * len(failed)
         across = axes.get_xaxis_transform()
         axes.plot(failed, heights, "x", color=COLOURS[6], transform=across, label="failed")
-    axes.set_xlim(0.5, max(optimizer.budget, len(history)) + 0.5)
+    axes.set_xlim(0.5, max(budget, len(history)) + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("evaluations")
-    axes.set_ylabel(f"value ({optimizer.direction})")
+    axes.set_ylabel(f"value ({direction})")
     axes.grid(visible=True, alpha=0.3)
     if history:
         axes.legend(frameon=False)

@@ -4,32 +4,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast, get_args
 
-import torch
 from torch import Tensor
 
-from metabo.errors import DataError, MetaBOError, OptionError, unknown
+from metabo.errors import OptionError, unknown
 from metabo.gp import Prior
-from metabo.journal import Journal, read
+from metabo.journal import Journal
 from metabo.optimizer.configurations import CandidatesName
-from metabo.optimizer.evaluation import Direction, Evaluation, model_values, require_value
+from metabo.optimizer.evaluation import Direction, Evaluation, best_of, require_value
+from metabo.optimizer.header import arguments, begun_with, require_same
+from metabo.optimizer.model import Model
 from metabo.optimizer.proposals import key, proposals, require_left
 from metabo.optimizer.proposer import AF, default_af, proposer
-from metabo.optimizer.record import arguments, evaluation_record, read_history, require_same
-from metabo.optimizer.surrogate import Fitted, PriorName, surrogate
+from metabo.optimizer.record import MAX_BUDGET, RunState
+from metabo.optimizer.run import Point, Run
+from metabo.optimizer.surrogate import PriorName, surrogate
 from metabo.options import require_whole
 from metabo.policies import Policy, SearchName
 from metabo.schema import to_json
-from metabo.shapes import Float
 from metabo.space import Parameter, Space, Value
 from metabo.state import BOState
+from metabo.turn import Turn
 from metabo.version import __version__
 
-MAX_BUDGET = 10_000
 Pending = Mapping[str, object] | Evaluation
 
 
 class Optimizer:
     """Asks for evaluations and is told their values; its history is its whole state.
+
+    Any number of threads may use one, and any number of processes may have one on the same
+    journal.
 
     ```
     optimizer = metabo.Optimizer({"x": metabo.Float(-1, 2)}, budget=20)
@@ -77,7 +81,10 @@ class Optimizer:
         """
         made = proposer(default_af(budget) if af is None else af, space, search, candidates)
         if budget is None and made.artifact is None:
-            raise OptionError("An `Optimizer` needs a `budget`, such as `budget=30`.")
+            raise OptionError(
+                "An `Optimizer` needs a `budget`, such as `budget=30`.",
+                shell="A run needs a budget. Give one, such as `--budget 30`.",
+            )
         budget = made.artifact.budget if budget is None and made.artifact else budget
         require_whole("budget", budget, 1, MAX_BUDGET)
         require_whole("seed", seed, -(2**63), 2**63)
@@ -90,18 +97,17 @@ class Optimizer:
         self.policy: Policy = made.policy
         self.configurations = made.configurations
         """What it proposes among; None for the whole space."""
-        self.budget, self.seed, self.direction = int(budget), int(seed), direction
+        self.seed, self.direction = int(seed), direction
         self._surrogate = surrogate(prior, made.artifact, made.policy, made.space.dim)
-        self._history: list[Evaluation] = []
-        self._is_read_only = False
-        self._asked: dict[object, Float[Tensor, " D"]] = {}
-        self._state: tuple[list[float], BOState] | None = None
+        self._model = Model(self._surrogate, direction, made.space.dim)
+        self._thinking = Turn()
+        self._asked: dict[object, tuple[float, ...]] = {}
         self._answer: tuple[object, list[Tensor]] | None = None
         self.settings: dict[str, object] = {
             "space": to_json(self.space),
             "direction": direction,
             "af": made.identity,
-            "budget": self.budget,
+            "budget": int(budget),
             "seed": self.seed,
             "prior": self._surrogate.record,
             "search": search,
@@ -109,7 +115,9 @@ class Optimizer:
             "metabo": __version__,
         }
         """What the run is, beside its history, as the journal keeps it."""
-        self._journal = None if journal is None else self._begun(Path(journal))
+        self._run = Run(self.space, int(budget))
+        if journal is not None:
+            self._take_up_journal(Journal.begin(Path(journal), self.settings))
 
     @classmethod
     def open(
@@ -120,26 +128,16 @@ class Optimizer:
         Args:
             journal: The file.
             af: Where the acquisition function is now, if it was an object or its file has moved.
-            read_only: Whether to look only: others may have the journal open, and nothing can be
-                told.
+            read_only: Whether to look only: nothing can be told then.
         """
-        path = Path(journal)
-        content = read(path)
-        header = content.header
-        if header is None:
-            raise DataError(f"The journal `{path}` is empty. Begin it with `metabo init`.")
-        optimizer = cls(**arguments(path, header, af), journal=None if read_only else path)
-        if read_only:
-            require_same(path, header, optimizer.settings)
-            optimizer._history = read_history(path, content.records, optimizer.space)
-            optimizer._is_read_only = True
+        known = Journal(Path(journal))
+        optimizer = cls(**arguments(known.path, known.header, af))
+        optimizer._take_up_journal(known, read_only=read_only)
         return optimizer
 
     def close(self) -> None:
-        """Let others open the journal; nothing can be told any more."""
-        if self._journal is not None:
-            self._journal.close()
-            self._is_read_only = True
+        """End the work with the journal: nothing can be told any more."""
+        self._run.close()
 
     def __enter__(self) -> "Optimizer":
         """Use it in a `with` statement, which closes it."""
@@ -149,21 +147,32 @@ class Optimizer:
         self.close()
 
     @property
+    def budget(self) -> int:
+        """Evaluations in all."""
+        return self._run.state.budget
+
+    @property
     def history(self) -> tuple[Evaluation, ...]:
-        """All that was told, in order."""
-        return tuple(self._history)
+        """All that was told and not forgotten, in order.
+
+        What other processes told is in it after the next `ask`, `tell` or `refresh`.
+        """
+        return self._run.state.history
+
+    @property
+    def pending(self) -> tuple[Evaluation, ...]:
+        """Points given out by `reserve` and not told yet, the oldest first."""
+        return tuple(line.evaluation for line in self._run.state.pending)
 
     @property
     def best(self) -> Evaluation | None:
         """The evaluation with the best value, the first of equals; None before any value."""
-        done = [one for one in self._history if one.value is not None]
-        choose = min if self.direction == "minimize" else max
-        return choose(done, key=lambda one: one.value or 0.0) if done else None
+        return best_of(self.history, self.direction)
 
     @property
     def n_told(self) -> int:
-        """Evaluations told, failed ones included."""
-        return len(self._history)
+        """Evaluations told and not forgotten, failed ones included."""
+        return len(self.history)
 
     @property
     def remaining(self) -> int:
@@ -183,10 +192,11 @@ class Optimizer:
     @property
     def state(self) -> BOState:
         """The run as the policy sees it: one episode in the unit cube, larger values better."""
-        values = model_values(self._history, self.direction)
-        if self._state is None or self._state[0] != values:
-            self._state = values, self._observed(values)
-        return self._state[1]
+        return self._model.state(self.history, self.budget)
+
+    def refresh(self) -> None:
+        """Read what other processes have told since."""
+        self._run.refresh()
 
     def ask(self, *, pending: Sequence[Pending] = ()) -> dict[str, Value]:
         """What to evaluate next. Changes nothing: asked twice, the answer is the same.
@@ -200,17 +210,19 @@ class Optimizer:
 
     def ask_batch(self, n: int, *, pending: Sequence[Pending] = ()) -> list[dict[str, Value]]:
         """The next `n` evaluations, each chosen as if those before it were under way."""
-        require_whole("n", n, 1, MAX_BUDGET)
-        under_way = [self._under_way(one) for one in pending]
-        require_left(self.budget, self.remaining, under_way=len(under_way), n=n)
-        question = (self.n_told, [x.tolist() for x in under_way])
-        if self._answer is None or self._answer[0] != question or len(self._answer[1]) < n:
-            run = self.policy, self.state, self.space, self.configurations
-            self._answer = question, proposals(*run, seed=self.seed, n=n, under_way=under_way)
-        named = self.space.decode if self.configurations is None else self.configurations.at
-        answers = [named(x) for x in self._answer[1][:n]]
-        self._asked |= {key(p): x for p, x in zip(answers, self._answer[1], strict=False)}
-        return answers
+        return [params for params, _ in self._proposed(self._run.refresh(), n, pending)]
+
+    def reserve(self, n: int = 1) -> list[dict[str, Value]]:
+        """Like `ask_batch`, but what is given out counts as under way until it is told.
+
+        The journal remembers it, so that two benches, or two processes, never get the same point.
+        """
+        points = self._run.reserve(lambda run: self._proposed(run, n))
+        return [params for params, _ in points]
+
+    def release(self, params: Mapping[str, object]) -> None:
+        """Give up a point that `reserve` gave out: it is no longer under way."""
+        self._run.release(params)
 
     def tell(self, params: Mapping[str, object], value: float) -> None:
         """Add an evaluation, asked for or not; also beyond the budget, since data is data.
@@ -218,8 +230,7 @@ class Optimizer:
         A point that was asked for enters the model exactly as it was proposed, another one as its
         values are encoded.
         """
-        number = require_value(value)
-        self._add(params, number)
+        self._run.tell(params, require_value(value), known=self._exactly)
 
     def tell_failure(self, params: Mapping[str, object]) -> None:
         """Add an evaluation that gave no value: it counts as spent.
@@ -227,13 +238,28 @@ class Optimizer:
         The model takes it to be as bad as the worst value so far (before any value, to be what
         the model expects everywhere), so that the neighbourhood is avoided but not forbidden.
         """
-        self._add(params, None)
+        self._run.tell(params, None, known=self._exactly)
+
+    def forget(self, number: int) -> Evaluation:
+        """Take back a wrong result: it no longer counts, but stays in the journal.
+
+        Args:
+            number: The `number` of the evaluation in `history`; others keep theirs.
+
+        Returns:
+            What was taken back.
+        """
+        return self._run.forget(number)
+
+    def extend(self, budget: int) -> None:
+        """Go on to a larger budget, also when the present one is spent."""
+        self._run.extend(budget)
 
     def take_up(self, history: Iterable[Evaluation]) -> None:
         """Add the evaluations of another run in the same space, to the last bit of their `x`."""
         for one in history:
             value = None if one.value is None else require_value(one.value)
-            self._append(self.space.clean(one.params), value, one.point[0])
+            self._run.tell(one.params, value, known=lambda _, x=one.x: x)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return (
@@ -241,55 +267,45 @@ class Optimizer:
             f"{self.direction}, prior {self.prior_source})"
         )
 
-    def _add(self, params: Mapping[str, object], value: float | None) -> None:
+    def _take_up_journal(self, journal: Journal, *, read_only: bool = False) -> None:
+        """Go on with the run in a journal, if it is one with these settings."""
+        known, budget = begun_with(journal.path, journal.header)
+        run = Run(known, budget, journal, is_read_only=read_only)
+        require_same(journal.path, journal.header, self.settings, budget=run.state.budget)
+        self._run = run
+
+    def _proposed(self, run: RunState, n: int, pending: Sequence[Pending] = ()) -> list[Point]:
+        """The next `n` evaluations of a run, with others under way beside its own."""
+        require_whole("n", n, 1, MAX_BUDGET)
+        own = [line.evaluation for line in run.pending]
+        known = {key(one.params) for one in own}
+        others = [one if isinstance(one, Evaluation) else self._placed(one) for one in pending]
+        under_way = [*own, *(one for one in others if key(one.params) not in known)]
+        history = run.history
+        left = max(0, run.budget - len(history))
+        require_left(run.budget, left, under_way=len(under_way), n=n)
+        question = (history, run.budget, [one.x for one in under_way])
+        with self._thinking:
+            if self._answer is None or self._answer[0] != question or len(self._answer[1]) < n:
+                state = self._model.state(history, run.budget)
+                found = proposals(
+                    *(self.policy, state, self.space, self.configurations),
+                    seed=self.seed,
+                    n=n,
+                    under_way=[one.point[0] for one in under_way],
+                )
+                self._answer = question, found
+            named = self.space.decode if self.configurations is None else self.configurations.at
+            points = [(named(x), tuple(x.tolist())) for x in self._answer[1][:n]]
+            self._asked |= {key(params): x for params, x in points}
+        return points
+
+    def _placed(self, params: Mapping[str, object]) -> Evaluation:
+        """An evaluation under way: at the proposed point if these parameters were asked for."""
         cleaned = self.space.clean(params)
-        self._append(cleaned, value, self._place(cleaned))
+        x = self._exactly(cleaned) or tuple(self.space.encode(cleaned).tolist())
+        return Evaluation(cleaned, None, x)
 
-    def _append(
-        self, params: dict[str, Value], value: float | None, x: Float[Tensor, " D"]
-    ) -> None:
-        if self._is_read_only:
-            raise MetaBOError("The journal is not open for writing. Open it again to tell.")
-        one = Evaluation(params, value, tuple(x.tolist()))
-        if self._journal is not None:
-            self._journal.append(evaluation_record(one))
-        self._history.append(one)
-
-    def _begun(self, path: Path) -> Journal:
-        """The journal, with this run's settings in it; what it holds is taken up."""
-        journal = Journal(path)
-        try:
-            if journal.header is None:
-                journal.begin(self.settings)
-            else:
-                require_same(path, journal.header, self.settings)
-            self._history = read_history(path, journal.records, self.space)
-        except BaseException:
-            journal.close()
-            raise
-        return journal
-
-    def _under_way(self, one: Pending) -> Float[Tensor, " D"]:
-        if isinstance(one, Evaluation):
-            return one.point[0]
-        return self._place(self.space.clean(one))
-
-    def _place(self, params: Mapping[str, Value]) -> Float[Tensor, " D"]:
-        """The point of the cube: the proposed one if these parameters were asked for."""
-        known = self._asked.get(key(params))
-        return self.space.encode(params) if known is None else known
-
-    def _observed(self, values: list[float]) -> BOState:
-        """The state after the history, taking up an earlier one where that is a beginning."""
-        known, state = self._state or ([], None)
-        x = torch.tensor([one.x for one in self._history], dtype=torch.float64)
-        x = x.view(-1, self.space.dim)
-        prior, seen = self._surrogate.model(x, values)
-        y = torch.tensor(seen, dtype=torch.float64)
-        if isinstance(self._surrogate, Fitted) and seen:
-            return BOState.after(prior, x[None], y[None], budget=self.budget)
-        if state is None or values[: len(known)] != known:
-            known, state = [], BOState.start(prior, episodes=1, budget=self.budget)
-        for t in range(len(known), len(seen)):  # as in a rollout, to the bit
-            state = state.observe(x[t : t + 1], y[t : t + 1])
-        return state
+    def _exactly(self, params: Mapping[str, Value]) -> tuple[float, ...] | None:
+        """The point that was proposed with these parameters."""
+        return self._asked.get(key(params))

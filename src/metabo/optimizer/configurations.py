@@ -50,7 +50,9 @@ class Configurations:
         if not self.n_left(history):
             raise MetaBOError(
                 f"All {len(self.rows)} configurations of the table are evaluated or under way. "
-                "Begin a run with `candidates='space'` to search between them."
+                "Begin a run with `candidates='space'` to search between them.",
+                shell=f"All {len(self.rows)} configurations of the table are evaluated or under "
+                "way. Begin a run with `--candidates space` to search between them.",
             )
 
 
@@ -73,6 +75,8 @@ def configurations(
     if candidates == "table":
         raise OptionError(
             "`candidates='table'` needs an artifact whose card has the configurations of a table "
-            "for this space. Train one on a table, or give `candidates='space'`."
+            "for this space. Train one on a table, or give `candidates='space'`.",
+            shell="`--candidates table` needs an artifact that was trained on a table with this "
+            "space. Train one on a table, or give `--candidates space`.",
         )
     return None

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Literal
 
@@ -25,6 +25,8 @@ class Evaluation:
     """As told, in the user's direction; None where the evaluation failed."""
     x: tuple[float, ...]
     """Its point of the unit cube: of a proposal, exactly the one that was proposed."""
+    number: int = field(default=0, compare=False)
+    """Its number in the run, from 1, which stays when others are forgotten."""
 
     @property
     def is_failure(self) -> bool:
@@ -47,10 +49,17 @@ def require_value(value: object) -> float:
             number = math.inf
     if not math.isfinite(number):
         raise DataError(
-            f"A value must be a finite number, but got {value!r}. Tell a failed evaluation with "
-            "`tell_failure`."
+            f"A value must be a finite number, but got {value!r:.100}. Tell a failed evaluation "
+            "with `tell_failure`."
         )
     return number
+
+
+def best_of(history: Sequence[Evaluation], direction: Direction) -> Evaluation | None:
+    """The evaluation with the best value, the first of equals; None before any value."""
+    done = [one for one in history if one.value is not None]
+    choose = min if direction == "minimize" else max
+    return choose(done, key=lambda one: one.value or 0.0) if done else None
 
 
 def running_best(history: Sequence[Evaluation], direction: Direction) -> list[float | None]:

@@ -99,14 +99,18 @@ def _space(given: Space | Mapping[str, Parameter] | None, artifact: TrainedAF | 
         if space is None:
             raise OptionError(
                 "An `Optimizer` needs a `space`, such as `{'x': metabo.Float(0, 1)}`, unless `af` "
-                "is an artifact trained for one, which brings its own."
+                "is an artifact trained for one, which brings its own.",
+                shell="A run needs a space. Give a JSON file of parameters with `--space FILE`, "
+                "or an artifact that was trained for one with `--artifact`.",
             )
         return space
     difference = None if space is None else first_difference(space, artifact.space)
     if difference is not None:
         raise OptionError(
             f"The space differs from that of the artifact `{artifact.path.stem}`: {difference}. "
-            "Leave out `space` to take the artifact's."
+            "Leave out `space` to take the artifact's.",
+            shell=f"The space differs from that of the artifact `{artifact.path.stem}`: "
+            f"{difference}. Leave out `--space` to take the artifact's.",
         )
     return artifact.space
 

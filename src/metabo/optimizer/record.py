@@ -1,52 +1,119 @@
-"""What a journal keeps of a run: its settings in the header, then one line per evaluation."""
+"""What happened in a run, one record after another, and the state that it adds up to.
 
-import json
+| `kind`   | meaning                                 | fields                             |
+| -------- | --------------------------------------- | ---------------------------------- |
+| `tell`   | an evaluation ended                     | `params`, `x`, `value` or `failed` |
+| `ask`    | a point was given out and is under way  | `params`, `x`                      |
+| `drop`   | a point that was under way was given up | `of`, the number of its record     |
+| `forget` | what was told is taken back             | `of`, the number of its record     |
+| `extend` | the budget has grown                    | `budget`                           |
+
+A `tell` ends the oldest point under way that has the same parameters. Nothing is ever erased.
+"""
+
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TypedDict, cast
+from dataclasses import dataclass, replace
+from typing import cast
 
-import torch
+from metabo.errors import DataError, MetaBOError
+from metabo.inputs import shown
+from metabo.journal import Entry
+from metabo.optimizer.evaluation import Evaluation, require_value
+from metabo.optimizer.proposals import key
+from metabo.options import require_whole
+from metabo.space import Space, Value
 
-from metabo.domain import require_inside
-from metabo.errors import DataError, MetaBOError, OptionError
-from metabo.gp import Prior
-from metabo.optimizer.configurations import CandidatesName
-from metabo.optimizer.evaluation import Direction, Evaluation, require_value
-from metabo.optimizer.proposer import AF
-from metabo.optimizer.surrogate import PriorName
-from metabo.policies import SearchName
-from metabo.schema import first_difference, from_json
-from metabo.space import Space
-
-
-class Arguments(TypedDict):
-    """Of `Optimizer`."""
-
-    space: Space
-    budget: int
-    af: AF
-    direction: Direction
-    seed: int
-    prior: Prior | PriorName | None
-    search: SearchName
-    candidates: CandidatesName
-
-
-_BEFORE: dict[str, object] = {"candidates": "space"}
-"""What the settings of a journal were before they were written down."""
+MAX_BUDGET = 10_000
 _NEAR = 1e-6
 """How far a stored point may lie from where its parameters are encoded: proposals lie within
 rounding, which a large offset or a log scale magnifies."""
 
 
-def evaluation_record(one: Evaluation) -> dict[str, object]:
-    """One line of a journal."""
-    told = {"failed": True} if one.value is None else {"value": one.value}
-    return {"params": one.params, **told, "x": list(one.x)}
+@dataclass(frozen=True)
+class Line:
+    """An evaluation, and the number of the record it stands in."""
+
+    n: int
+    evaluation: Evaluation
+
+
+@dataclass(frozen=True)
+class RunState:
+    """A run after some of its records."""
+
+    space: Space
+    budget: int
+    told: tuple[Line, ...] = ()
+    """All that was told, what was forgotten included."""
+    forgotten: frozenset[int] = frozenset()
+    """Numbers of records of `told` that no longer count."""
+    pending: tuple[Line, ...] = ()
+    """Points under way; they have no value yet."""
+
+    @property
+    def history(self) -> tuple[Evaluation, ...]:
+        """What counts, in the order in which it was told."""
+        if not self.forgotten:
+            return tuple(line.evaluation for line in self.told)
+        return tuple(one.evaluation for one in self.told if one.n not in self.forgotten)
+
+    def after(self, entry: Entry) -> "RunState":
+        """The run after one more record.
+
+        Raises:
+            DataError: If the record cannot be one of this run.
+        """
+        fields = dict(entry.record)
+        kind = fields.pop("kind", "tell")  # format 1 knew only these
+        if kind == "tell":
+            return self._told(entry.n, read_evaluation(fields, self.space))
+        if kind == "ask":
+            asked = Line(entry.n, read_evaluation(fields | {"failed": True}, self.space))
+            return replace(self, pending=(*self.pending, asked))
+        if kind == "drop" and any(line.n == fields.get("of") for line in self.pending):
+            left = tuple(line for line in self.pending if line.n != fields["of"])
+            return replace(self, pending=left)
+        if kind == "forget" and fields.get("of") in self._numbers():
+            return replace(self, forgotten=self.forgotten | {fields["of"]})  # type: ignore[arg-type]
+        if kind == "extend":
+            budget = fields.get("budget")
+            require_whole("budget", budget, self.budget, MAX_BUDGET)
+            return replace(self, budget=cast(int, budget))
+        raise DataError(f"It is of no known kind, or about no other line: {entry.record!r:.200}.")
+
+    def _told(self, n: int, one: Evaluation) -> "RunState":
+        named = replace(one, number=len(self.told) + 1)
+        index = self.index_pending(one.params)
+        pending = self.pending
+        if index is not None:
+            pending = (*pending[:index], *pending[index + 1 :])
+        return replace(self, told=(*self.told, Line(n, named)), pending=pending)
+
+    def index_pending(self, params: Mapping[str, Value]) -> int | None:
+        """Which of the points under way has these parameters, the oldest of several."""
+        wanted = key(params)
+        keys = [key(line.evaluation.params) for line in self.pending]
+        return keys.index(wanted) if wanted in keys else None
+
+    def _numbers(self) -> set[int]:
+        return {line.n for line in self.told if line.n not in self.forgotten}
+
+
+def tell_record(
+    params: Mapping[str, Value], value: float | None, x: tuple[float, ...]
+) -> dict[str, object]:
+    """An evaluation that ended."""
+    told = {"failed": True} if value is None else {"value": value}
+    return {"kind": "tell", "params": dict(params), **told, "x": list(x)}
+
+
+def ask_record(params: Mapping[str, Value], x: tuple[float, ...]) -> dict[str, object]:
+    """A point that is given out."""
+    return {"kind": "ask", "params": dict(params), "x": list(x)}
 
 
 def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
-    """The evaluation of a line, checked like one that is told."""
+    """The evaluation of a record, checked like one that is told."""
     is_failure = record.get("failed") is True
     names = {"params", "x", "failed" if is_failure else "value"}
     if set(record) != names:
@@ -54,95 +121,26 @@ def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
     params, x = record["params"], record["x"]
     cleaned = space.clean(params)  # type: ignore[arg-type]
     value = None if is_failure else require_value(record["value"])
-    try:
-        point = torch.tensor(x, dtype=torch.float64)
-    except (TypeError, ValueError):
-        point = torch.empty(0)
-    if point.shape != (space.dim,):
-        raise DataError(f"`x` must be {space.dim} numbers, but got {x!r}.")
-    require_inside(point)
-    if not torch.allclose(point, space.encode(cleaned), rtol=0, atol=_NEAR):
-        raise DataError(f"`x` is {x}, which are not the parameters {cleaned}.")
-    return Evaluation(cleaned, value, tuple(point.tolist()))
+    if not isinstance(x, list) or not all(map(_is_coordinate, x)) or len(x) != space.dim:
+        raise DataError(f"`x` must be {space.dim} numbers in [0, 1], but got {x!r:.200}.")
+    encoded = [c for name, v in cleaned.items() for c in space.parameters[name].encode(v)]
+    if any(abs(a - b) > _NEAR for a, b in zip(x, encoded, strict=True)):
+        raise DataError(f"`x` is {x!r:.200}, which are not the parameters {cleaned!r:.200}.")
+    return Evaluation(cleaned, value, tuple(map(float, x)))
 
 
-def read_history(path: Path, records: list[dict[str, object]], space: Space) -> list[Evaluation]:
-    """All evaluations of a journal; a line that is none is named."""
-    history = []
-    for number, record in enumerate(records, 2):
+def replay(state: RunState, entries: tuple[Entry, ...], path: object) -> RunState:
+    """The run after these records; one that does not fit is named by its line."""
+    for entry in entries:
         try:
-            history.append(read_evaluation(record, space))
+            state = state.after(entry)
         except MetaBOError as error:
-            raise DataError(f"Line {number} of the journal `{path}`: {error}") from None
-    return history
+            raise DataError(
+                f"Line {entry.n + 1} of the journal `{shown(str(path))}` does not belong to its "
+                f"run: {error}"
+            ) from None
+    return state
 
 
-def require_same(path: Path, stored: Mapping[str, object], given: Mapping[str, object]) -> None:
-    """Raise unless a journal was begun with these settings; names the first that differs."""
-    for name, value in given.items():
-        if name == "metabo":  # the version, which may change in the course of a run
-            continue
-        difference = _difference(name, stored.get(name, _BEFORE.get(name)), value)
-        if difference is not None:
-            raise OptionError(
-                f"The journal `{path}` was begun with other settings: {difference}. Give the "
-                "same, or open it with `Optimizer.open`."
-            )
-
-
-def _difference(name: str, stored: object, given: object) -> str | None:
-    if name == "space":
-        known, asked = from_json(stored), from_json(given)
-        if list(known.parameters) != list(asked.parameters):
-            order = f"parameters {list(known.parameters)}, not {list(asked.parameters)}"
-            return first_difference(asked, known) or order
-        return first_difference(asked, known)
-    if name == "af" and isinstance(stored, Mapping) and isinstance(given, Mapping):
-        # An artifact may have moved.
-        key = "sha256" if stored.get("kind") == given.get("kind") == "artifact" else "name"
-        if stored.get("kind") == given.get("kind") and stored.get(key) == given.get(key):
-            return None
-        both = stored.get("name") == given.get("name")
-        texts = [str(one.get("sha256" if both else "name")) for one in (stored, given)]
-        return f"`af` is `{texts[0]}` there, not `{texts[1]}`"
-    if json.dumps(stored) == json.dumps(given):
-        return None
-    return f"`{name}` is {json.dumps(stored)} there, not {json.dumps(given)}"
-
-
-def arguments(path: Path, header: Mapping[str, object], af: AF | None) -> Arguments:
-    """What to call `Optimizer` with in order to go on with the run of a header."""
-    kept = header.get("af")
-    identity = kept if isinstance(kept, Mapping) else {}
-    if af is None and identity.get("kind") == "object":
-        raise OptionError(
-            f"The journal `{path}` was begun with an acquisition function that has no name, of "
-            f"type `{identity.get('name')}`. Give it as `af`."
-        )
-    try:
-        names = ("budget", "direction", "seed", "search", "candidates")
-        plain = {name: (_BEFORE | dict(header))[name] for name in names}
-        read = {
-            "space": from_json(header["space"]),
-            "af": identity["name"] if af is None else af,
-            "prior": _read_prior(header["prior"]),
-        }
-        return cast(Arguments, plain | read)  # `Optimizer` checks them
-    except (KeyError, MetaBOError) as error:
-        raise DataError(
-            f"Line 1 of the journal `{path}` cannot be used: {error}. Restore the file."
-        ) from None
-
-
-def _read_prior(record: object) -> Prior | PriorName | None:
-    """The argument `prior` that a journal's header stands for."""
-    kind = record.get("kind") if isinstance(record, Mapping) else None
-    if kind == "given" and isinstance(record, Mapping):
-        return Prior.read(record)
-    if kind == "artifact":
-        return "artifact"
-    if kind == "fitted":
-        return "fitted"
-    if kind == "unused":
-        return None
-    raise DataError(f"A journal cannot have the prior {record!r}. Restore the file.")
+def _is_coordinate(c: object) -> bool:
+    return isinstance(c, float | int) and not isinstance(c, bool) and 0 <= c <= 1

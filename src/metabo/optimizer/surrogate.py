@@ -115,6 +115,8 @@ def surrogate(prior: object, artifact: TrainedAF | None, policy: Policy, dim: in
     if artifact is None or artifact.prior.dim != dim:
         raise OptionError(
             f"There is no artifact with a GP prior for {dim} coordinates. Give `prior='fitted'` "
-            "or a `Prior`."
+            "or a `Prior`.",
+            shell=f"There is no artifact with a GP prior for {dim} coordinates. Give `--prior "
+            "fitted`.",
         )
     return Fixed(artifact.prior, "artifact")

@@ -15,9 +15,9 @@ from ax.generation_strategy.generation_strategy import GenerationStrategy
 from metabo.gp import Prior
 from metabo.integrations.ax.problem import Problem
 from metabo.optimizer import Evaluation, Optimizer
-from metabo.optimizer.ask_tell import MAX_BUDGET
 from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.proposer import AF, default_af, resolved
+from metabo.optimizer.record import MAX_BUDGET
 from metabo.optimizer.surrogate import PriorName
 from metabo.options import require_whole
 from metabo.policies import SearchName

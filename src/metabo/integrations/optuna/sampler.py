@@ -18,10 +18,10 @@ from metabo.gp import Prior
 from metabo.integrations.optuna.distributions import Codec, SearchSpace, distributions_of, is_known
 from metabo.integrations.optuna.trials import POINT, Past, past_of
 from metabo.optimizer import Optimizer
-from metabo.optimizer.ask_tell import MAX_BUDGET
 from metabo.optimizer.configurations import CandidatesName, configurations
 from metabo.optimizer.proposals import key
 from metabo.optimizer.proposer import AF, default_af, resolved
+from metabo.optimizer.record import MAX_BUDGET
 from metabo.optimizer.surrogate import PriorName
 from metabo.options import require_whole
 from metabo.policies import SearchName

@@ -1,0 +1,90 @@
+"""`metabo show`: a run as a table and a picture; its journal copied where it is damaged."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from metabo.cli.console import console, say
+from metabo.cli.run import RunFile, left
+from metabo.cli.words import VALUE, written
+from metabo.errors import MetaBOError, OptionError
+from metabo.experiments.display import empty_table
+from metabo.optimizer import Optimizer, Run, best_of, repair, running_best
+from metabo.store import write_all
+
+
+def show_(
+    journal: RunFile,
+    out: Annotated[
+        Path | None, typer.Option(help="The picture.", show_default="beside the journal")
+    ] = None,
+    is_repaired: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Copy what is intact of a damaged journal to RUN-repaired.jsonl, and show that.",
+        ),
+    ] = False,
+) -> None:
+    """Show a run: a table of what was told, the best of it, and a picture."""
+    from metabo.experiments.run_plot import plot_run  # matplotlib is slow to import
+
+    journal = _repaired(journal) if is_repaired else journal
+    picture = journal.with_suffix(".png") if out is None else out
+    if picture.suffix != ".png" or picture.absolute() == journal.absolute():
+        raise OptionError(
+            f"The picture would be `{picture}`. Give a name that ends in `.png` with `--out`, "
+            "another than the journal's."
+        )
+    run = Run.open(journal, is_read_only=True)
+    state, direction = run.state, run.direction
+    history, names = state.history, list(state.space.parameters)
+    table = empty_table(f"{journal.name}: {direction}", "#", *names, VALUE, "best")
+    for one, best in zip(history, running_best(history, direction), strict=True):
+        value = "failed" if one.value is None else f"{one.value:.6g}"
+        so_far = "-" if best is None else f"{best:.6g}"
+        table.add_row(str(one.number), *map(Text, _cells(one.params)), value, so_far)
+    for line in state.pending:
+        table.add_row("-", *map(Text, _cells(line.evaluation.params)), "under way", "-")
+    console.print(table)
+    best_one = best_of(history, direction)
+    if best_one is not None:
+        say(f"Best: {written(best_one.params, state.space)} {VALUE}={best_one.value!r}")
+    say(f"{left(state.budget, len(history), len(state.pending))}; {_model(journal)}")
+    write_all(
+        picture.parent,
+        {picture.name: lambda path: plot_run(history, direction, state.budget, path)},
+    )
+    say(f"Wrote {picture}")
+
+
+def _model(journal: Path) -> str:
+    """What proposes; the run can be looked at without it."""
+    try:
+        return f"GP prior: {Optimizer.open(journal, read_only=True).prior_source}."
+    except MetaBOError as error:
+        return f"nothing can be asked: {error.in_shell}"
+
+
+def _repaired(journal: Path) -> Path:
+    """Copy what is intact, and say what is not."""
+    new = journal.with_name(f"{journal.stem}-repaired{journal.suffix}")
+    done = repair(journal, new)
+    n = len(done.run.history)
+    say(f"Wrote {new} with {n} evaluation{'' if n == 1 else 's'}; {journal} is as it was.")
+    for number, text in done.left_out:
+        say(f"Left out, line {number}: {text[:300]}")
+    if done.missing:
+        say(
+            f"{done.missing} line{'' if done.missing == 1 else 's'} of it could not be recovered. "
+            f"Tell missing values again: `metabo tell {quote(str(new))} ...`"
+        )
+    return new
+
+
+def _cells(params: Mapping[str, object]) -> list[str]:
+    return [f"{v:.6g}" if isinstance(v, float) else str(v) for v in params.values()]

@@ -1,0 +1,274 @@
+"""A journal on the disk: begun in one step, read as it grows, written to in turns."""
+
+import logging
+import os
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from metabo.errors import BusyError, OutputError
+from metabo.inputs import kind_of, read_bytes, require_file, shown
+from metabo.journal.lines import (
+    COUNT_AT,
+    FORMAT,
+    HEAD,
+    Damage,
+    Entry,
+    acknowledged,
+    count_field,
+    header_line,
+    is_same,
+    parse,
+    parse_more,
+    record_line,
+)
+from metabo.journal.lock import PATIENCE, lock, unlock
+from metabo.store import sync_folder
+from metabo.turn import Turn
+
+_log = logging.getLogger(__name__)
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate ends of lines
+_FLAGS = _BINARY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+class Journal:
+    """A journal that any number of threads and processes may read and write at once."""
+
+    def __init__(self, path: Path) -> None:
+        """Read an existing journal.
+
+        Raises:
+            DataError: If the file is missing, damaged or not a journal.
+        """
+        self.path = path
+        self._turn = Turn()
+        self._content = parse(path, read_bytes(path, "journal"))
+        self._warned_of = 0
+        if self._content.version < FORMAT:
+            _log.warning(
+                "The journal `%s` is of format 1, whose lines have no checksums. It works as "
+                "before; `metabo show %s --repair` copies it into a new file of format %d.",
+                *(shown(path), shown(path), FORMAT),
+            )
+
+    @classmethod
+    def begin(cls, path: Path, header: Mapping[str, object]) -> "Journal":
+        """Create a journal with this header, or open the one that is there.
+
+        The file appears with its header in it and its name on the disk, or not at all. An empty
+        file is taken for a new one; any other that is not a journal is left as it is.
+        """
+        kind = kind_of(path, "journal")
+        if kind == "missing" or (kind == "file" and not path.stat().st_size):
+            _create(path.resolve(), header_line(secrets.token_hex(8), header))
+        return cls(path)
+
+    @property
+    def version(self) -> int:
+        """The format."""
+        return self._content.version
+
+    @property
+    def header(self) -> dict[str, object]:
+        """What the journal was begun with."""
+        return self._content.header
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All records read so far."""
+        return self._content.entries
+
+    def refresh(self) -> tuple[Entry, ...]:
+        """Read what others have written since; give only that."""
+        with self.alone():
+            file = self._opened(os.O_RDONLY)
+            try:
+                return self._catch_up(file)
+            finally:
+                os.close(file)
+
+    def append(self, record: Mapping[str, object]) -> tuple[Entry, ...]:
+        """Add a record; when this returns it is on the disk, and when it raises it is not there.
+
+        Returns:
+            What others have written since the last reading, then this record.
+
+        Raises:
+            BusyError: If the turn did not come in time.
+            DataError: If the journal is damaged.
+            OutputError: If the record cannot be written.
+        """
+        with self.turn() as turn:
+            return (*turn.others, turn.append(record))
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep the other threads of this process out."""
+        if not self._turn.acquire(PATIENCE):
+            raise BusyError(
+                f"The journal `{shown(self.path)}` was in use for {PATIENCE:g} s by another "
+                "thread of this process. Nothing was added: try again."
+            )
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    @contextmanager
+    def turn(self) -> Iterator["Writing"]:
+        """Keep everybody else from writing, to look and then to write."""
+        deadline = time.monotonic() + PATIENCE
+        with self.alone():
+            file = self._opened(os.O_RDWR)
+            try:
+                lock(file, self.path, deadline)
+                try:
+                    yield Writing(self, file)
+                finally:
+                    unlock(file)
+            finally:
+                os.close(file)
+
+    def _opened(self, mode: int) -> int:
+        require_file(self.path, "journal")
+        try:
+            return os.open(self.path, mode | _FLAGS)
+        except OSError as error:
+            raise refused(self.path, error) from None
+
+    def _catch_up(self, file: int) -> tuple[Entry, ...]:
+        """Read what an open file has beyond what is known."""
+        known = self._content
+        # The number of lines first: it is never ahead of lines that are read after it.
+        head = _read_at(file, 0, HEAD)
+        rest = _read_at(file, known.length)
+        now, there = os.fstat(file), self.path.stat()
+        is_replaced = not is_same(known, head) or now.st_ino != there.st_ino
+        if is_replaced or now.st_size < known.length:
+            raise Damage(
+                f"The journal `{shown(self.path)}` is not the one that was opened: it was "
+                "replaced or cut. Restore it, or open it again."
+            )
+        self._content = parse_more(known, rest, acknowledged=acknowledged(known, head))
+        return self._content.new
+
+
+class Writing:
+    """One turn at a journal: what others wrote is known, and nobody else can write."""
+
+    def __init__(self, journal: Journal, file: int) -> None:
+        self._journal, self._file = journal, file
+        self.others = journal._catch_up(file)
+        """What others have written since the last reading."""
+
+    @property
+    def next_n(self) -> int:
+        """The number that the next record will have."""
+        return len(self._journal.entries) + 1
+
+    def append(self, record: Mapping[str, object]) -> Entry:
+        """Add a record durably."""
+        journal, before = self._journal, self._journal._content
+        line = record_line(before, record)
+        if before.is_torn and journal._warned_of != before.length:
+            journal._warned_of = before.length
+            _log.warning(
+                "The last line of `%s` was never finished and is left out: it was not "
+                "acknowledged.",
+                shown(journal.path),
+            )
+        try:
+            if before.is_torn:
+                os.ftruncate(self._file, before.length)
+            _write(self._file, line, before.length)
+            os.fsync(self._file)
+        except BaseException as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, before.length)
+            if isinstance(error, OSError):
+                raise refused(journal.path, error) from None
+            raise
+        after = parse_more(before, line)
+        journal._content = replace(after, is_torn=False)
+        if after.version > 1:
+            # After the record is safe: the number is never ahead of what is on the disk.
+            with suppress(OSError):
+                _write(self._file, count_field(after), COUNT_AT)
+        return after.new[0]
+
+
+def refused(path: Path, error: OSError) -> OutputError:
+    """The error for a journal that cannot be written."""
+    return OutputError(
+        f"The journal `{shown(path)}` cannot be written: {error.strerror or error}. Nothing was "
+        "added; make room, or choose another file."
+    )
+
+
+def _create(path: Path, line: bytes) -> None:
+    """Let a file appear with its first line in it; one that appeared meanwhile is kept."""
+    draft = path.parent / f".{secrets.token_hex(8)}.journal"
+    try:
+        try:
+            file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, 0o666)
+            try:
+                _write(file, line, 0)
+                os.fsync(file)
+            finally:
+                os.close(file)
+            _publish(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise refused(path, error) from None
+
+
+def _publish(draft: Path, path: Path) -> None:
+    """Give the draft its name, unless the name stands for something by now."""
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        _replace_empty(draft, path)
+    except OSError:  # a file system without hard links
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | _FLAGS, 0o666))
+        _replace_empty(draft, path)
+
+
+def _replace_empty(draft: Path, path: Path) -> None:
+    """Put the draft in the place of an empty file, which one process alone can do."""
+    file = os.open(path, os.O_RDWR | _FLAGS)
+    try:
+        lock(file, path, time.monotonic() + PATIENCE)
+        try:
+            now = path.stat()
+            if now.st_size == 0 and now.st_ino == os.fstat(file).st_ino:
+                draft.replace(path)
+        finally:
+            unlock(file)
+    finally:
+        os.close(file)
+
+
+def _write(file: int, data: bytes, at: int) -> None:
+    while data:
+        os.lseek(file, at, os.SEEK_SET)
+        written = os.write(file, data)
+        at, data = at + written, data[written:]
+
+
+def _read_at(file: int, at: int, size: int | None = None) -> bytes:
+    """So many bytes of a file, or all to its end."""
+    os.lseek(file, at, os.SEEK_SET)
+    parts: list[bytes] = []
+    while size is None or size > 0:
+        part = os.read(file, 2**20 if size is None else size)
+        if not part:
+            break
+        parts.append(part)
+        size = None if size is None else size - len(part)
+    return b"".join(parts)

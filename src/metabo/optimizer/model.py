@@ -1,0 +1,51 @@
+"""What the policy sees of a run: one episode in the unit cube, larger values better."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from metabo.optimizer.evaluation import Direction, Evaluation, model_values
+from metabo.optimizer.surrogate import Fitted, Surrogate
+from metabo.shapes import Float
+from metabo.state import BOState
+from metabo.turn import Turn
+
+
+class Model:
+    """The state after a history, kept until the history is another one."""
+
+    def __init__(self, surrogate: Surrogate, direction: Direction, dim: int) -> None:
+        self._surrogate, self._direction, self._dim = surrogate, direction, dim
+        self._turn = Turn()
+        self._known: tuple[Float[Tensor, "t D"], list[float], BOState] | None = None
+
+    def state(self, history: Sequence[Evaluation], budget: int) -> BOState:
+        """The state after these evaluations of so many."""
+        x = torch.tensor([one.x for one in history], dtype=torch.float64).view(-1, self._dim)
+        values = model_values(history, self._direction)
+        with self._turn:
+            known = self._known
+            if known is None or not (torch.equal(known[0], x) and known[1] == values):
+                known = x, values, self._observed(x, values, budget)
+            state = known[2]
+            if int(state.budget) != budget:
+                state = replace(state, budget=torch.full_like(state.budget, budget))
+            self._known = x, values, state
+            return state
+
+    def _observed(self, x: Float[Tensor, "t D"], values: list[float], budget: int) -> BOState:
+        """The state after a history, taking up an earlier one where that is a beginning."""
+        prior, seen = self._surrogate.model(x, values)
+        y = torch.tensor(seen, dtype=torch.float64)
+        if isinstance(self._surrogate, Fitted) and seen:
+            return BOState.after(prior, x[None], y[None], budget=budget)
+        begun, state = 0, BOState.start(prior, episodes=1, budget=budget)
+        if self._known is not None:
+            earlier, told, known = self._known
+            if told == values[: len(told)] and torch.equal(earlier, x[: len(told)]):
+                begun, state = len(told), known
+        for t in range(begun, len(seen)):  # as in a rollout, to the bit
+            state = state.observe(x[t : t + 1], y[t : t + 1])
+        return state
