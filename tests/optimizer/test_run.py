@@ -122,6 +122,16 @@ def test_a_reserved_point_is_told_exactly_where_it_was_proposed(tmp_path):
     assert Optimizer.open(path).history[0].x == x
 
 
+def test_an_interval_that_floats_can_hardly_divide_can_be_asked_and_told(tmp_path):
+    space = {"x": Float(1e9, 1e9 + 1e-6)}
+    optimizer = Optimizer(space, budget=4, af="random", journal=tmp_path / "run.jsonl")
+    for _ in range(2):
+        (params,) = optimizer.reserve()
+        optimizer.tell(params, 1.0)
+        optimizer.tell(optimizer.ask(), 2.0)
+    assert Optimizer.open(tmp_path / "run.jsonl").history == optimizer.history
+
+
 def test_telling_needs_neither_the_artifact_nor_a_model(tmp_path):
     from metabo.pretrained import artifacts
 

@@ -11,7 +11,7 @@
 A `tell` ends the oldest point under way that has the same parameters. Nothing is ever erased.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -123,10 +123,19 @@ def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
     value = None if is_failure else require_value(record["value"])
     if not isinstance(x, list) or not all(map(_is_coordinate, x)) or len(x) != space.dim:
         raise DataError(f"`x` must be {space.dim} numbers in [0, 1], but got {x!r:.200}.")
-    encoded = [c for name, v in cleaned.items() for c in space.parameters[name].encode(v)]
-    if any(abs(a - b) > _NEAR for a, b in zip(x, encoded, strict=True)):
+    if not is_near(x, encoded(cleaned, space)):
         raise DataError(f"`x` is {x!r:.200}, which are not the parameters {cleaned!r:.200}.")
     return Evaluation(cleaned, value, tuple(map(float, x)))
+
+
+def encoded(params: Mapping[str, Value], space: Space) -> tuple[float, ...]:
+    """The point of the cube of clean parameters."""
+    return tuple(c for name, v in params.items() for c in space.parameters[name].encode(v))
+
+
+def is_near(x: Sequence[float], point: Sequence[float]) -> bool:
+    """Whether a point can be the one whose rounded parameters lie at another."""
+    return all(abs(a - b) <= _NEAR for a, b in zip(x, point, strict=True))
 
 
 def replay(state: RunState, entries: tuple[Entry, ...], path: object) -> RunState:

@@ -7,7 +7,15 @@ from metabo.errors import MetaBOError, OptionError
 from metabo.journal import Entry, Journal, Memory, Writing
 from metabo.optimizer.evaluation import Direction, Evaluation
 from metabo.optimizer.header import begun_with
-from metabo.optimizer.record import MAX_BUDGET, RunState, ask_record, replay, tell_record
+from metabo.optimizer.record import (
+    MAX_BUDGET,
+    RunState,
+    ask_record,
+    encoded,
+    is_near,
+    replay,
+    tell_record,
+)
 from metabo.options import require_whole
 from metabo.space import Space, Value
 
@@ -84,8 +92,9 @@ class Run:
         def record(state: RunState) -> dict[str, object]:
             index = state.index_pending(cleaned)
             asked = None if index is None else state.pending[index].evaluation.x
-            x = asked or known(cleaned) or tuple(state.space.encode(cleaned).tolist())
-            return tell_record(cleaned, value, x)
+            x, plain = asked or known(cleaned), encoded(cleaned, state.space)
+            # In a short interval far from 0 parameters cannot say where exactly they lie.
+            return tell_record(cleaned, value, x if x and is_near(x, plain) else plain)
 
         return self._add(record).told[-1].evaluation
 
@@ -134,7 +143,8 @@ class Run:
             if self._state.pending != state.pending:
                 found = list(propose(self._state))
             for params, x in found:
-                self._append(turn, ask_record(params, x))
+                plain = encoded(params, self._state.space)
+                self._append(turn, ask_record(params, x if is_near(x, plain) else plain))
         return found
 
     def release(self, params: Mapping[str, object]) -> None:

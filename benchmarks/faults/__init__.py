@@ -1,0 +1,1 @@
+"""What happens to data when processes are killed, files are damaged and input is absurd."""
