@@ -4,7 +4,6 @@ Each kind of work is done by forks of one warm process, which are killed after a
 Every other one writes its bytes in pieces of eight with pauses, so that kills come in the middle.
 """
 
-import contextlib
 import logging
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,10 +15,9 @@ from faults.workers import Acknowledge, killed, writing_in_pieces
 
 from metabo.errors import MetaBOError
 from metabo.optimizer import Optimizer, Run
-from metabo.pretrained import load
 from metabo.space import Float, Int, Space
 from metabo.training import TrainConfig, Trainer
-from metabo.training.interrupt import Interrupt
+from metabo.training.checkpoint import save_checkpoint
 
 SPACE = Space({"x": Float(0.0, 1.0), "n": Int(1, 1000)})
 PER_FILE = 100
@@ -124,14 +122,14 @@ def _inits(folder: Path, n: int, chance: Random) -> dict[str, object]:
 def _checkpoints(folder: Path, n: int, chance: Random) -> dict[str, object]:
     """Checkpoints of a run that does nothing else; the last acknowledged one is not lost."""
     trainer = Trainer(TRAINING, folder)
-    trainer.checkpoint()
+    _save(trainer)
     kept = saved = failures = 0
 
     def save(acknowledge: Acknowledge) -> None:
         worker = Trainer(TRAINING, folder, resume=True)
         while True:
             worker.progress.iteration += 1
-            worker.checkpoint()
+            _save(worker)
             acknowledge(worker.progress.iteration)
 
     for number in range(n):
@@ -165,14 +163,8 @@ def _resumes(folder: Path, n: int, chance: Random) -> dict[str, object]:
             failures += 1
     killed_run = Trainer(TRAINING, folder / "run", resume=True)
     whole = Trainer(TRAINING, folder / "whole")
-    end = killed_run.progress.iteration
-
-    def stop(event: object) -> None:
-        if whole.progress.iteration == end:
-            raise Interrupt
-
-    with contextlib.suppress(Interrupt):
-        whole.run(on_event=stop)
+    while whole.progress.iteration < killed_run.progress.iteration:
+        whole._iterate(0.0)
     mine, theirs = (t.networks.state_dict() for t in (killed_run, whole))
     is_same = all(torch.equal(mine[name], theirs[name]) for name in mine)
     return {
@@ -181,6 +173,11 @@ def _resumes(folder: Path, n: int, chance: Random) -> dict[str, object]:
         "failures": failures + (not is_same),
         "bit_identical": is_same,
     }
+
+
+def _save(trainer: Trainer) -> None:
+    parts = (trainer.config, trainer.family, trainer.progress, trainer.networks)
+    save_checkpoint(trainer.out, *parts, trainer.optimizer, trainer.best)
 
 
 def _killed(
