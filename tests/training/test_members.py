@@ -47,7 +47,7 @@ def test_a_killed_team_goes_on_and_ends_with_the_same_weights(tmp_path):
 
 def test_a_folder_with_a_team_is_not_overwritten(tmp_path):
     train("branin", out=tmp_path, members=2, **SMALL)
-    with pytest.raises(DataError, match=r"holds a training run"):
+    with pytest.raises(DataError, match=r"already contains a training run"):
         train("branin", out=tmp_path, members=2, **SMALL)
 
 
@@ -64,10 +64,57 @@ def test_what_was_never_begun_cannot_be_resumed(tmp_path):
 
 def test_a_single_run_does_not_overwrite_a_team(tmp_path):
     train("branin", out=tmp_path, members=2, **SMALL)
-    with pytest.raises(DataError, match=r"holds a training run"):
+    with pytest.raises(DataError, match=r"already contains a training run"):
         train("branin", out=tmp_path, **SMALL)
 
 
 def test_time_must_not_be_negative(tmp_path):
     with pytest.raises(OptionError, match=r"`seconds` must not be negative"):
         train("branin", out=tmp_path, members=2, seconds=-5.0, **SMALL)
+
+
+@pytest.fixture
+def team(tmp_path):
+    train("branin", out=tmp_path, members=2, seconds=0.0, **SMALL)
+    return tmp_path
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 99_999, None])
+def test_a_team_with_a_damaged_configuration_goes_on(team, caplog, text):
+    (team / "config.json").unlink()
+    if text is not None:
+        (team / "config.json").write_text(text)
+    train("branin", out=team, members=2, seconds=0.0, resume=True, **SMALL)
+    assert json.loads((team / "config.json").read_text())["members"] == 2
+    assert "It is written again, and training goes on." in caplog.text
+
+
+def test_a_team_of_which_only_a_damaged_configuration_is_left_says_what_to_do(tmp_path):
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(
+        DataError, match=r"must be JSON.* Remove the file to start over, or choose"
+    ):
+        train("branin", out=tmp_path, members=2, resume=True, **SMALL)
+    (tmp_path / "config.json").unlink()
+    train("branin", out=tmp_path, members=2, seconds=0.0, **SMALL)
+
+
+def test_a_member_without_its_configuration_goes_on(team):
+    (team / "member-0" / "config.json").unlink()
+    train("branin", out=team, members=2, seconds=0.0, resume=True, **SMALL)
+    assert [line["iteration"] for line in lines(team / "member-0" / "log.jsonl")] == [1, 2]
+
+
+def test_lines_that_a_members_log_lost_are_left_out_of_the_means(team):
+    for _ in range(2):
+        train("branin", out=team, members=2, seconds=0.0, resume=True, **SMALL)
+    log = team / "member-1" / "log.jsonl"
+    log.write_text(log.read_text().replace('{"iteration": 2', '{"iterati', 1))
+    train("branin", out=team, members=2, seconds=0.0, resume=True, **SMALL)
+    assert [line["iteration"] for line in lines(team / "log.jsonl")] == [1, 3, 4]
+    assert (team / "member-1" / "log-damaged.jsonl").exists()
+
+
+def test_one_network_does_not_go_on_with_a_team(team):
+    with pytest.raises(DataError, match=r"contains a run of several `members`"):
+        train("branin", out=team, resume=True, **SMALL)
