@@ -6,6 +6,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import parent_process
 from pathlib import Path
 from types import FrameType
 
@@ -56,8 +57,9 @@ def noticed_interrupts() -> Iterator[Callable[[], bool]]:
         if noticed.is_set():
             signal.default_int_handler(number, frame)
         noticed.set()
-        with suppress(OSError):
-            os.write(2, _NOTICE)  # `print` may be under way itself
+        if parent_process() is None:  # of several that Ctrl-C reaches, one speaks
+            with suppress(OSError):
+                os.write(2, _NOTICE)  # `print` may be under way itself
 
     signal.signal(signal.SIGINT, notice)
     try:
