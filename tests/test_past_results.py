@@ -131,7 +131,7 @@ def test_a_run_of_before_goes_on_in_the_whole_space(artifact, tmp_path):
 def test_a_card_with_other_configurations_than_its_spaces_is_named(artifact):
     af = metabo.load(artifact)
     af.card["configurations"] = [[1, 2.0]]
-    with pytest.raises(DataError, match=r"has configurations that are none of its space"):
+    with pytest.raises(DataError, match=r"has configurations that cannot be used"):
         metabo.Optimizer(af=af)
 
 

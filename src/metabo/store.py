@@ -1,7 +1,8 @@
-"""Files of results: written whole or not at all."""
+"""Files of results: written whole or not at all, and on the disk when the writer returns."""
 
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -13,13 +14,12 @@ from metabo.errors import OutputError
 def require_writable(folder: Path, names: Sequence[str]) -> None:
     """Make sure, before any computing, that these files can be written; nothing is made yet."""
     try:
-        nearest = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
-        with tempfile.TemporaryFile(dir=nearest):
+        with tempfile.TemporaryFile(dir=_nearest(folder)):
             pass
         for name in names:
             if (folder / name).is_dir():
                 raise IsADirectoryError(21, f"`{name}` is a folder there")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _refused(folder, error) from None
 
 
@@ -32,17 +32,37 @@ def is_writable(folder: Path) -> bool:
     return True
 
 
-def write_all(folder: Path, files: Mapping[str, Callable[[Path], object]]) -> None:
+def write_all(
+    folder: Path,
+    files: Mapping[str, Callable[[Path], object]],
+    *,
+    keeping: Mapping[str, str] | None = None,
+) -> None:
     """Let each function write a temporary file, then move all to their names.
 
     Whoever looks sees the old files or the new ones, never half a file; if one cannot be written,
-    none is.
+    none is. When this returns, they are on the disk.
+
+    Args:
+        folder: Created if it does not exist.
+        files: What writes each file, by name.
+        keeping: New names for files that would be replaced; missing files are skipped.
+
+    Raises:
+        OutputError: If a file cannot be written.
     """
-    temporary = {name: folder / f".{os.getpid()}.{name}" for name in files}
+    # Random names: processes and threads that write the same file do not meet.
+    mark = secrets.token_hex(6)
+    temporary = {name: folder / f".{mark}.{name}" for name in files}
     try:
+        nearest = _nearest(folder)
         folder.mkdir(parents=True, exist_ok=True)
         for name, save in files.items():
             save(temporary[name])
+            _sync_file(temporary[name])
+        for name, kept in (keeping or {}).items():
+            with suppress(FileNotFoundError):
+                (folder / name).replace(folder / kept)
         for name in files:
             temporary[name].replace(folder / name)
     except OSError as error:
@@ -51,10 +71,15 @@ def write_all(folder: Path, files: Mapping[str, Callable[[Path], object]]) -> No
         for path in temporary.values():
             with suppress(OSError):
                 path.unlink(missing_ok=True)
+    sync_folder(folder)
+    for parent in folder.absolute().parents:  # names of folders that were made just now
+        if not parent.is_relative_to(nearest):
+            break
+        sync_folder(parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new names in a folder durable, where folders can be opened at all."""
+    """Make the names of a folder's files durable, where folders can be opened (not on Windows)."""
     with suppress(OSError):
         file = os.open(folder, os.O_RDONLY)
         try:
@@ -74,8 +99,18 @@ def save_json(record: Mapping[str, object] | Sequence[object]) -> Callable[[Path
     return lambda path: path.write_text(text)
 
 
-def _refused(folder: Path, error: OSError) -> OutputError:
+def _nearest(folder: Path) -> Path:
+    """The folder itself, or the nearest one above it that exists."""
+    return next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+
+
+def _sync_file(path: Path) -> None:
+    with path.open("rb+") as file:  # Windows syncs only what is open for writing
+        os.fsync(file.fileno())
+
+
+def _refused(folder: Path, error: Exception) -> OutputError:
+    reason = error.strerror or error if isinstance(error, OSError) else error
     return OutputError(
-        f"The output folder `{folder}` cannot be written: {error.strerror or error}. "
-        "Choose another with `--out`."
+        f"The output folder `{folder}` cannot be written: {reason}. Choose another with `--out`."
     )

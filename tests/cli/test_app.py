@@ -1,4 +1,6 @@
 import json
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -59,12 +61,13 @@ def test_train_shows_what_it_reached_and_can_be_resumed(metabo, tmp_path):
     assert code == 0
     code, _, err = metabo(*start)
     assert code == 2
-    assert "Give `--resume`" in err
+    assert "already contains a training run. Pass `--resume` to continue it" in err
     code, out, _ = metabo(*start, "--resume")
     assert code == 0
     assert "validation tasks" in out
     assert {p.name for p in folder.iterdir()} == {
         "af.safetensors",
+        "checkpoint-before.safetensors",
         "checkpoint.safetensors",
         "config.json",
         "curve.png",
@@ -75,6 +78,35 @@ def test_train_shows_what_it_reached_and_can_be_resumed(metabo, tmp_path):
         *("--artifact", folder / "af.safetensors", "--out", tmp_path / "e"),
     )
     assert code == 0
+
+
+def test_an_interrupted_training_names_the_command_that_continues_it(
+    metabo, tmp_path, monkeypatch
+):
+    from metabo.training import trainer
+
+    folder, iterate = tmp_path / "t 1", trainer.Trainer._iterate
+
+    def interrupted(self, elapsed):
+        os.kill(os.getpid(), signal.SIGINT)
+        return iterate(self, elapsed)
+
+    monkeypatch.setattr(trainer.Trainer, "_iterate", interrupted)
+    start = ("train", "rhino-2", "--preset", "fast", "--iterations", 3, "--out", folder)
+    code, _, errors = metabo(*start)
+    assert code == 130
+    assert errors.splitlines()[-1] == (
+        "Interrupted after iteration 1 of 3; everything is saved. Continue with: metabo train "
+        f"rhino-2 --preset fast --iterations 3 --out '{folder}' --resume"
+    )
+    code, _, errors = metabo(*start)
+    assert code == 2
+    assert (
+        f"Error: `{folder}` already contains a training run. Pass `--resume` to continue it, or "
+        "choose another `--out`."
+    ) in errors
+    assert metabo(*start, "--resume")[0] == 130
+    assert len((folder / "log.jsonl").read_text().splitlines()) == 2
 
 
 def test_brackets_in_a_folders_name_are_just_brackets(metabo, tmp_path):

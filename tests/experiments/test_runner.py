@@ -9,6 +9,7 @@ from metabo.experiments.catalogue import EXPERIMENTS, Experiment, Scale, experim
 from metabo.experiments.methods import identity
 from metabo.experiments.runner import missing, run, stored
 from metabo.experiments.runs import job
+from metabo.pretrained import artifacts, read_card
 
 SMALL = Experiment(
     "small", "A test", "regret", ("ei", "random"), {"smoke": Scale(3, 2)}, ("branin",)
@@ -132,3 +133,9 @@ def test_a_method_is_told_apart_by_the_parameters_its_preset_gives():
     assert (papers["w"], papers["components"]) == ("0.22", "3")
     assert identity("gmm-ucb:w=0.5", "branin")["w"] == "0.5"
     assert identity("metabo", "branin")["artifact"] != identity("metabo", "rhino-1")["artifact"]
+
+
+def test_results_stay_valid_when_an_artifact_is_written_again():
+    (replaced,) = read_card(artifacts()["branin"])["replaces"]
+    assert identity("metabo", "branin")["artifact"] == replaced[:16]
+    assert identity("metabo", "branin", str(artifacts()["branin"])) == identity("metabo", "branin")

@@ -108,7 +108,9 @@ def test_killed_outright_a_run_resumes_to_the_same_bits(tmp_path):
 
 def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
     Trainer(tiny(), tmp_path).run(seconds=0)
-    with pytest.raises(DataError, match=r"holds a training run. Give `--resume`"):
+    with pytest.raises(
+        DataError, match=r"already contains a training run. Pass `--resume` to continue it, or"
+    ):
         Trainer(tiny(), tmp_path)
 
 
@@ -171,7 +173,7 @@ def test_values_that_are_not_finite_are_named(tmp_path, monkeypatch):
 def test_a_foreign_checkpoint_is_named(tmp_path):
     path = Trainer(tiny(), tmp_path).run(seconds=0)
     path.replace(tmp_path / "checkpoint.safetensors")
-    with pytest.raises(DataError, match="is not a checkpoint of metabo"):
+    with pytest.raises(DataError, match="it is not a checkpoint of metabo"):
         Trainer(tiny(), tmp_path, resume=True)
 
 
@@ -200,14 +202,6 @@ def test_a_run_on_a_table_does_not_go_on_with_other_results(tmp_path, changed):
         DataError, match=r"run` holds a run on other data: the fingerprint of `tab"
     ):
         Trainer(config, tmp_path / "run", resume=True)
-
-
-def test_a_torn_checkpoint_is_named(tmp_path):
-    Trainer(tiny(), tmp_path).run(seconds=0)
-    path = tmp_path / "checkpoint.safetensors"
-    path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(DataError, match=r"checkpoint .* cannot be read"):
-        Trainer(tiny(), tmp_path, resume=True)
 
 
 def test_divergence_stops_with_what_to_do(tmp_path):

@@ -86,6 +86,17 @@ class Architecture:
         """Whether points of every dimension can be scored."""
         return not any(FEATURES[name].is_per_dimension for name in self.features)
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of a `NeuralAF`'s tensors by name, without building one."""
+        inputs = width(self.features, self.dim)
+        shapes: dict[str, tuple[int, ...]] = {"shift": (inputs,), "scale": (inputs,)}
+        for number, outputs in enumerate((*self.hidden, 1)):
+            # Every other module of the network is an activation.
+            shapes[f"network.{2 * number}.weight"] = (outputs, inputs)
+            shapes[f"network.{2 * number}.bias"] = (outputs,)
+            inputs = outputs
+        return shapes
+
 
 class NeuralAF(nn.Module):
     """alpha(x) = MLP[mu(x), sigma(x), x, t, T] (the paper's equation 4), or of other features.

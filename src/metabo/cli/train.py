@@ -1,5 +1,6 @@
 """`metabo train`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,8 @@ from metabo.pretrained import read_card
 from metabo.store import require_writable, write_all
 from metabo.tasks import family
 from metabo.training import Event, TensorBoard, read_settings, train
+from metabo.training.checkpoint import has_run
+from metabo.training.interrupt import farewell
 
 
 def train_(
@@ -59,12 +62,7 @@ def train_(
     given = {"sources": sources, "iterations": iterations}
     changes |= {name: value for name, value in given.items() if value is not None}
     changes |= read_settings(settings or [])
-    if folds is not None:
-        chosen = {} if preset is None else {"preset": preset}
-        parts = read_folds(folds)
-        outcome = with_bars(family_, folder / "folds", parts, list(METHODS), changes | chosen)
-        show(outcome, folder / "folds")
-        changes["stop_at"] = outcome.stop
+    parts = None if folds is None else read_folds(folds)
     board = TensorBoard(folder / "tensorboard") if tensorboard else None
     progress = progress_bars("reward {task.fields[reward]:.3f}  validation {task.fields[best]}")
     bars: list[TaskID] = []
@@ -83,18 +81,30 @@ def train_(
             board.add(event)
 
     try:
-        path = train(
-            family_,
-            out=folder,
-            preset=preset,
-            seconds=seconds,
-            resume=resume,
-            on_event=on_event,
-            **changes,
-        )
-    finally:
-        if bars:
-            progress.stop()
+        if parts is not None:
+            chosen = {} if preset is None else {"preset": preset}
+            outcome = with_bars(family_, folder / "folds", parts, list(METHODS), changes | chosen)
+            show(outcome, folder / "folds")
+            changes["stop_at"] = outcome.stop
+        try:
+            path = train(
+                family_,
+                out=folder,
+                preset=preset,
+                seconds=seconds,
+                resume=resume,
+                on_event=on_event,
+                **changes,
+            )
+        finally:
+            if bars:
+                progress.stop()
+    except KeyboardInterrupt as interrupt:
+        is_module = Path(sys.argv[0]).name == "__main__.py"
+        program, words = "python -m metabo" if is_module else "metabo", sys.argv[1:]
+        # Not wrapped, so that the command can be copied.
+        print(farewell(interrupt, program, words, is_begun=has_run(folder)), file=sys.stderr)
+        raise typer.Exit(130) from None
     write_all(folder, {"curve.png": lambda p: plot_training(folder / "log.jsonl", p)})
     _print_card(family_, read_card(path))
     say(f"Wrote {path} and {folder / 'curve.png'}")

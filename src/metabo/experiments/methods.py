@@ -1,6 +1,5 @@
 """The methods by name. A method's options are its builder's keyword parameters."""
 
-import hashlib
 from collections.abc import Callable
 from functools import partial, wraps
 from pathlib import Path
@@ -16,9 +15,10 @@ from metabo.experiments.transfer import (
     taf_r,
     tuned,
 )
+from metabo.inputs import kind_of
 from metabo.options import build, declared_options, parse
 from metabo.policies import CLASSICAL, Policy, learned
-from metabo.pretrained import artifacts, load
+from metabo.pretrained import artifacts, first_sha256, load
 
 
 def method(text: str, setting: Setting) -> Policy:
@@ -42,14 +42,14 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
     given = options.get("artifact", artifact)
     if name == "metabo" and given is not None:
         path = artifacts().get(given, Path(given))
-    if path is not None and path.is_file():
-        full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    if path is not None and kind_of(path, "artifact") == "file":
+        full["artifact"] = first_sha256(path)[:16]
     return full
 
 
 def _learned(name: str, setting: Setting) -> Policy:
     """Maximize a trained AF."""
-    if name not in artifacts() and not Path(name).exists():
+    if name not in artifacts() and kind_of(Path(name), "artifact") == "missing":
         few = " --sources 50" if name.endswith("-50") else ""
         raise OptionError(
             f"There is no artifact `{name}`. Choose one with `--artifact`: "

@@ -78,18 +78,45 @@ class Prior:
 
     @classmethod
     def read(cls, record: Mapping[str, object]) -> "Prior":
-        """The prior that `record` described."""
+        """The prior that `record` described.
+
+        Raises:
+            DataError: If a field is missing, of another type or shape, or out of its range.
+        """
         names = ("lengthscale", "signal_variance", "noise_variance")
         try:
             tensors = [torch.tensor(record[name], dtype=torch.float64) for name in names]
-            rest = {name: record[name] for name in ("kernel", "mean", "jitter")}
-            prior = cls(*tensors, **rest)  # type: ignore[arg-type]
-            shapes = [tensor.ndim for tensor in tensors]
-        except (KeyError, TypeError, ValueError) as error:
+            kernel, mean, jitter = (record[name] for name in ("kernel", "mean", "jitter"))
+            require_names(kernel, mean)  # type: ignore[arg-type]
+            is_finite = isinstance(jitter, int | float) and math.isfinite(jitter)
+        except KeyError as error:
+            raise DataError(f"A GP prior cannot be read: {error} is missing.") from None
+        except (TypeError, ValueError, RuntimeError, OverflowError) as error:
             raise DataError(f"A GP prior cannot be read: {error}.") from None
-        if shapes != [2, 1, 1]:
-            raise DataError(f"A GP prior cannot be read: its numbers have {shapes} axes.")
-        return prior
+        axes = [tensor.ndim for tensor in tensors]
+        if axes != [2, 1, 1]:
+            raise DataError(f"A GP prior cannot be read: its numbers have {axes} axes.")
+        scales, signal, noise = tensors
+        rows = {len(tensor) for tensor in tensors} - {1}
+        if len(rows) > 1 or not all(tensor.numel() for tensor in tensors):
+            raise DataError(
+                "A GP prior must have as many lengthscales, signal and noise variances, or one "
+                f"for all, but got shapes {[tuple(tensor.shape) for tensor in tensors]}."
+            )
+        is_right = (
+            all(bool(tensor.isfinite().all()) for tensor in tensors)
+            and bool((scales > 0).all() and (signal > 0).all() and (noise >= 0).all())
+            and is_finite
+            and not isinstance(jitter, bool)
+            and jitter >= 0  # type: ignore[operator]
+        )
+        if not is_right:
+            raise DataError(
+                "A GP prior must have positive lengthscales and signal variances, no negative "
+                "noise variance or jitter, and finite numbers only, but got "
+                f"{ {name: record[name] for name in (*names, 'jitter')} }."
+            )
+        return cls(scales, signal, noise, kernel, mean, jitter)  # type: ignore[arg-type]
 
     @property
     def dim(self) -> int:

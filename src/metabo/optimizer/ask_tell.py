@@ -99,6 +99,7 @@ class Optimizer:
         """What it proposes among; None for the whole space."""
         self.seed, self.direction = int(seed), direction
         self._surrogate = surrogate(prior, made.artifact, made.policy, made.space.dim)
+        self._artifact = made.artifact
         self._model = Model(self._surrogate, direction, made.space.dim)
         self._thinking = Turn()
         self._asked: dict[object, tuple[float, ...]] = {}
@@ -271,7 +272,11 @@ class Optimizer:
         """Go on with the run in a journal, if it is one with these settings."""
         known, budget = begun_with(journal.path, journal.header)
         run = Run(known, budget, journal, is_read_only=read_only)
-        require_same(journal.path, journal.header, self.settings, budget=run.state.budget)
+        require_same(
+            *(journal.path, journal.header, self.settings),
+            budget=run.state.budget,
+            artifact=self._artifact,
+        )
         self._run = run
 
     def _proposed(self, run: RunState, n: int, pending: Sequence[Pending] = ()) -> list[Point]:

@@ -15,6 +15,7 @@ from metabo.optimizer.record import MAX_BUDGET
 from metabo.optimizer.surrogate import PriorName
 from metabo.options import require_whole
 from metabo.policies import SearchName
+from metabo.pretrained import TrainedAF
 from metabo.schema import first_difference, from_json
 from metabo.space import Space
 
@@ -37,7 +38,12 @@ _BEFORE: dict[str, object] = {"candidates": "space"}
 
 
 def require_same(
-    path: Path, stored: Mapping[str, object], given: Mapping[str, object], *, budget: int
+    path: Path,
+    stored: Mapping[str, object],
+    given: Mapping[str, object],
+    *,
+    budget: int,
+    artifact: TrainedAF | None,
 ) -> None:
     """Raise unless a journal was begun with these settings; names the first that differs.
 
@@ -46,18 +52,32 @@ def require_same(
         stored: Its header.
         given: The settings.
         budget: To which the run in the journal was extended: that is the same as the first one.
+        artifact: What the settings are about, if it is a learned AF; its file may have moved.
     """
     for name, value in given.items():
         if name == "metabo":  # the version, which may change in the course of a run
             continue
         if name == "budget" and value == budget:
             continue
-        difference = _difference(name, stored.get(name, _BEFORE.get(name)), value)
+        before = stored.get(name, _BEFORE.get(name))
+        if name == "af" and _is_same_artifact(before, artifact):
+            continue
+        difference = _difference(name, before, value)
         if difference is not None:
             raise OptionError(
                 f"The journal `{shown(path)}` was begun with other settings: {difference}. Give "
                 "the same, or open it with `Optimizer.open`."
             )
+
+
+def _is_same_artifact(stored: object, artifact: TrainedAF | None) -> bool:
+    """Whether a header's `af` is an artifact, wherever that lies now."""
+    return (
+        artifact is not None
+        and isinstance(stored, Mapping)
+        and stored.get("kind") == "artifact"
+        and artifact.has_been(str(stored.get("sha256")))
+    )
 
 
 def _difference(name: str, stored: object, given: object) -> str | None:
@@ -68,9 +88,8 @@ def _difference(name: str, stored: object, given: object) -> str | None:
             return first_difference(known, asked) or order
         return first_difference(known, asked)
     if name == "af" and isinstance(stored, Mapping) and isinstance(given, Mapping):
-        # An artifact may have moved.
-        key = "sha256" if stored.get("kind") == given.get("kind") == "artifact" else "name"
-        if stored.get("kind") == given.get("kind") and stored.get(key) == given.get(key):
+        is_method = given.get("kind") != "artifact"
+        if is_method and all(stored.get(key) == given.get(key) for key in ("kind", "name")):
             return None
         both = stored.get("name") == given.get("name")
         texts = [str(one.get("sha256" if both else "name")) for one in (stored, given)]

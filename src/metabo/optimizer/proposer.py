@@ -6,6 +6,7 @@ from pathlib import Path
 
 from metabo.acquisition import AcquisitionFunction, NeuralAF
 from metabo.errors import OptionError, ShapeError, unknown
+from metabo.inputs import kind_of
 from metabo.optimizer.configurations import CandidatesName, Configurations, configurations
 from metabo.options import parse
 from metabo.policies import (
@@ -82,7 +83,8 @@ def resolved(af: AF) -> str | AcquisitionFunction | Policy:
     if isinstance(af, str) and parse(af)[0] in CLASSICAL:
         return af.strip()
     if isinstance(af, str | Path):
-        is_file = isinstance(af, Path) or af.endswith(".safetensors") or Path(af).exists()
+        is_named = isinstance(af, Path) or af.endswith(".safetensors")
+        is_file = is_named or kind_of(Path(af), "artifact") != "missing"
         if not is_file and af not in artifacts():
             raise unknown("acquisition function", str(af), (*CLASSICAL, *artifacts()))
         return load(af)

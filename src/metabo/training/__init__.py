@@ -2,6 +2,7 @@
 
 from metabo.training.api import train
 from metabo.training.config import TrainConfig, read_settings
+from metabo.training.interrupt import TrainingInterrupted
 from metabo.training.log import Event
 from metabo.training.presets import PRESETS, preset
 from metabo.training.tensorboard import TensorBoard
@@ -14,6 +15,7 @@ __all__ = [
     "TrainConfig",
     "Trainer",
     "TrainingError",
+    "TrainingInterrupted",
     "preset",
     "read_settings",
     "train",

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from metabo.errors import MetaBOError
 from metabo.training.api import run_training
+from metabo.training.checkpoint import has_run
 from metabo.training.config import read_settings
+from metabo.training.interrupt import farewell
 from metabo.training.log import Event
 from metabo.training.presets import PRESETS, preset, usual_preset
 
@@ -51,6 +53,10 @@ def main() -> None:
     except MetaBOError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt as interrupt:
+        words, is_begun = sys.argv[1:], has_run(given.out)
+        print(farewell(interrupt, parser.prog, words, is_begun=is_begun), file=sys.stderr)
+        sys.exit(130)
     print(f"Wrote {path}")
 
 

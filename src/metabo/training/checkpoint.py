@@ -1,7 +1,14 @@
-"""Checkpoints: all that a training run needs to go on as if it had never stopped."""
+"""Checkpoints: all that a training run needs to go on as if it had never stopped.
+
+The last two are kept, each with a digest of its content. If the newest one is missing or damaged,
+the run goes on from the one before it, and ends with the same bits.
+"""
 
 import json
-from dataclasses import dataclass
+import logging
+import math
+import os
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import torch
@@ -9,11 +16,22 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
+from metabo.digest import tensor_digest, text_digest
 from metabo.errors import DataError
+from metabo.inputs import parse_json, read_json, require_file, shown
 from metabo.store import save_bytes, write_all
 from metabo.tasks import TaskFamily
 from metabo.tasks.tabular import TabularFamily
 from metabo.training.config import TrainConfig
+
+CONFIG = "config.json"
+NEWEST, BEFORE = "checkpoint.safetensors", "checkpoint-before.safetensors"
+_DIGEST = "digest"
+_log = logging.getLogger(__name__)
+
+
+class _DamageError(DataError):
+    """A checkpoint cannot be used, and the one before it may be."""
 
 
 @dataclass
@@ -28,28 +46,61 @@ class Progress:
     """Of the validations so far."""
     best_iteration: int = 0
 
+    @classmethod
+    def read(cls, record: object) -> "Progress":
+        """The progress that a checkpoint describes."""
+        names = {field.name for field in fields(cls)}
+        if not isinstance(record, dict) or record.keys() != names:
+            raise _DamageError(f"its progress must have the fields {sorted(names)}")
+        done, best = record["iteration"], record["best_iteration"]
+        is_right = (
+            all(isinstance(n, int) and not isinstance(n, bool) for n in (done, best))
+            and 0 <= best <= done < 2**53
+            and _is_finite(record["seconds"])
+            and record["seconds"] >= 0
+            and (record["best_score"] is None or _is_finite(record["best_score"]))
+        )
+        if not is_right:
+            raise _DamageError("its progress has values that no run has")
+        return cls(**record)
 
-def save_checkpoint(
-    path: Path,
-    config: TrainConfig,
-    family: TaskFamily,
-    progress: Progress,
-    networks: nn.ModuleDict,
-    optimizer: torch.optim.Optimizer,
-    best: dict[str, Tensor],
-) -> None:
-    """Write everything into one file, which appears whole or not at all."""
-    tensors = {f"networks.{name}": value for name, value in networks.state_dict().items()}
-    tensors |= {f"best.{name}": value for name, value in best.items()}
-    for number, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
-    metadata = {
-        "config": json.dumps(config.record()),
-        "data": json.dumps(_data(family)),
-        "progress": json.dumps(vars(progress)),
-    }
-    owned = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    write_all(path.parent, {path.name: save_bytes(to_bytes(owned, metadata))})
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether a run left a checkpoint in the folder, a usable one or not."""
+    return any(os.path.lexists(folder / name) for name in (NEWEST, BEFORE))
+
+
+def has_run(folder: Path) -> bool:
+    """Whether there is a run in the folder to resume, of one network or several."""
+    return has_checkpoint(folder) or any(
+        os.path.lexists(folder / name) for name in (CONFIG, "member-0")
+    )
+
+
+def require_free(folder: Path, *, is_resumed: bool) -> None:
+    """Raise if a run of one network that begins in the folder would overwrite something."""
+    if os.path.lexists(folder / "member-0") and is_resumed:
+        raise DataError(
+            f"`{shown(folder)}` contains a run of several `members`. Pass the same `members`, or "
+            "choose another `--out`."
+        )
+    if has_checkpoint(folder) or os.path.lexists(folder / "member-0"):
+        raise already_there(folder)
+    if is_resumed and not has_run(folder):
+        raise DataError(f"There is no training run in `{shown(folder)}` to resume.")
+    if os.path.lexists(folder / CONFIG) and not _is_configuration(folder / CONFIG):
+        raise DataError(
+            f"`{shown(folder / CONFIG)}` is not the configuration of a training run. Remove the "
+            "file, or choose another `--out`."
+        )
+
+
+def already_there(folder: Path) -> DataError:
+    """The error for a folder that contains a run already."""
+    return DataError(
+        f"`{shown(folder)}` already contains a training run. Pass `--resume` to continue it, or "
+        "choose another `--out`. In Python, pass `resume=True` or another `out`."
+    )
 
 
 def require_same(config: TrainConfig, stored: dict[str, object], folder: Path) -> None:
@@ -57,48 +108,196 @@ def require_same(config: TrainConfig, stored: dict[str, object], folder: Path) -
     difference = config.first_difference(stored)
     if difference:
         raise DataError(
-            f"`{folder}` holds a run with another configuration: {difference}. "
+            f"`{shown(folder)}` holds a run with another configuration: {difference}. "
             "Use the same options, the preset included, or another `--out`."
         )
 
 
+def save_checkpoint(
+    folder: Path,
+    config: TrainConfig,
+    family: TaskFamily,
+    progress: Progress,
+    networks: nn.ModuleDict,
+    optimizer: torch.optim.Optimizer,
+    best: dict[str, Tensor],
+) -> None:
+    """Write everything into one file, which appears whole or not at all; keep the one before."""
+    tensors = _tensors(networks, optimizer, best)
+    owned = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    metadata = {
+        "config": json.dumps(config.record()),
+        "data": json.dumps(_data(family)),
+        "progress": json.dumps(vars(progress)),
+    }
+    metadata[_DIGEST] = _digest(metadata, owned)
+    # A damaged one must not take the place of one that can be read.
+    keeping = {NEWEST: BEFORE} if _is_intact(folder / NEWEST) else {}
+    write_all(folder, {NEWEST: save_bytes(to_bytes(owned, metadata))}, keeping=keeping)
+
+
 def load_checkpoint(
+    folder: Path,
+    config: TrainConfig,
+    family: TaskFamily,
+    networks: nn.ModuleDict,
+    optimizer: torch.optim.Optimizer,
+) -> tuple[Progress, dict[str, Tensor]]:
+    """Restore networks and optimizer in place; give the progress and the best weights so far.
+
+    Raises:
+        DataError: If no checkpoint can be used, or it is of another configuration or other data.
+    """
+    problems = []
+    for name in (NEWEST, BEFORE):
+        try:
+            progress, tensors = _restored(folder / name, config, family, networks, optimizer)
+        except _DamageError as error:
+            problems.append(str(error).rstrip("."))
+            continue
+        if problems:
+            _log.warning(
+                "The checkpoint `%s` cannot be used (%s). Training goes on from the one before, "
+                "after iteration %d.",
+                shown(folder / NEWEST),
+                problems[0],
+                progress.iteration,
+            )
+        return progress, _strip(tensors, "best.")
+    newest, before = problems
+    raise DataError(
+        f"No checkpoint in `{shown(folder)}` can be used (`{NEWEST}`: {newest}; `{BEFORE}`: "
+        f"{before}). Restore one from a backup, or train again with another "
+        "`--out` and without `--resume`."
+    )
+
+
+def _restored(
     path: Path,
     config: TrainConfig,
     family: TaskFamily,
     networks: nn.ModuleDict,
     optimizer: torch.optim.Optimizer,
 ) -> tuple[Progress, dict[str, Tensor]]:
-    """Restore networks and optimizer in place; give the progress and the best weights so far."""
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata()
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise DataError(
-            f"The checkpoint `{path}` cannot be read: {error}. Train without `--resume`."
-        ) from None
-    if not metadata or not {"config", "progress"} <= metadata.keys():
-        raise DataError(
-            f"`{path}` is not a checkpoint of metabo. Remove it, or use another `--out`."
-        )
-    require_same(config, json.loads(metadata["config"]), path.parent)
-    # A checkpoint of an earlier version does not say; there is nothing to compare then.
-    before, now = json.loads(metadata.get("data", "{}")), _data(family)
-    if before and before != now:
-        raise DataError(
-            f"`{path.parent}` holds a run on other data: the fingerprint of `{config.family}` was "
-            f"{_digests(before)}, now it is {_digests(now)}. Restore the files, or use another "
-            "`--out`."
-        )
+    """Put the content of one file in place."""
+    best = networks["af"].state_dict()
+    metadata, tensors = _read(path, _tensors(networks, optimizer, best))
+    stored = _parsed(metadata, "config")
+    if not isinstance(stored, dict):
+        raise _DamageError("its configuration must be an object")
+    require_same(config, stored, path.parent)
+    _require_same_data(_parsed(metadata, "data"), config, family, path.parent)
+    progress = Progress.read(_parsed(metadata, "progress"))
     networks.load_state_dict(_strip(tensors, "networks."))
-    state = optimizer.state_dict()
     moments: dict[int, dict[str, Tensor]] = {}
     for name, value in _strip(tensors, "adam.").items():
         number, field = name.split(".", 1)
         moments.setdefault(int(number), {})[field] = value
-    optimizer.load_state_dict({**state, "state": moments})
-    return Progress(**json.loads(metadata["progress"])), _strip(tensors, "best.")
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
+    return progress, tensors
+
+
+def _read(
+    path: Path, expected: dict[str, Tensor] | None = None
+) -> tuple[dict[str, str], dict[str, Tensor]]:
+    """The content of a file, if it is what was written and has the expected tensors."""
+    if not os.path.lexists(path):
+        raise _DamageError("no such file")
+    try:
+        require_file(path, "checkpoint")
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+            shapes = {name: tuple(one.get_shape()) for name, one in slices.items()}
+            _require_fields(metadata)
+            if expected is not None:
+                _require_shapes(shapes, expected)
+            tensors = {name: file.get_tensor(name) for name in shapes}
+    except _DamageError:
+        raise
+    except (DataError, OSError, SafetensorError, RuntimeError, ValueError) as error:
+        raise _DamageError(str(error)) from None
+    digest = metadata.pop(_DIGEST, None)
+    if digest is not None and digest != _digest(metadata, tensors):
+        raise _DamageError("its content is not what was written")
+    wrong = {n for n, e in (expected or {}).items() if tensors[n].dtype != e.dtype}
+    if wrong:
+        raise _DamageError(f"its tensor `{min(wrong)}` is of another type")
+    return metadata, tensors
+
+
+def _require_fields(metadata: dict[str, str]) -> None:
+    # A checkpoint of an earlier version has no digest, and one before that no data.
+    if not {"config", "progress"} <= metadata.keys() <= {"config", "progress", "data", _DIGEST}:
+        raise _DamageError("it is not a checkpoint of metabo")
+
+
+def _require_shapes(shapes: dict[str, tuple[int, ...]], expected: dict[str, Tensor]) -> None:
+    wanted = {name: tuple(value.shape) for name, value in expected.items()}
+    wrong = sorted(n for n in wanted.keys() | shapes.keys() if wanted.get(n) != shapes.get(n))
+    if wrong:
+        name = wrong[0]
+        raise _DamageError(
+            f"its tensor `{shown(name)}` should have shape {wanted.get(name)}, but has "
+            f"{shapes.get(name)}"
+        )
+
+
+def _is_configuration(path: Path) -> bool:
+    try:
+        stored = read_json(path, "configuration")
+    except DataError:
+        return False
+    known = {field.name for field in fields(TrainConfig)}
+    return isinstance(stored, dict) and "family" in stored and stored.keys() <= known
+
+
+def _is_intact(path: Path) -> bool:
+    try:
+        _read(path)
+    except _DamageError:
+        return False
+    return True
+
+
+def _parsed(metadata: dict[str, str], name: str) -> object:
+    try:
+        # A checkpoint of an earlier version does not say what its data were.
+        return parse_json(metadata.get(name, "{}"), f"its {name}")
+    except DataError as error:
+        raise _DamageError(str(error)) from None
+
+
+def _require_same_data(
+    before: object, config: TrainConfig, family: TaskFamily, folder: Path
+) -> None:
+    is_right = isinstance(before, dict) and all(
+        isinstance(one, dict) and "sha256" in one for one in before.values()
+    )
+    if not isinstance(before, dict) or not is_right:
+        raise _DamageError("its data must be fingerprints by name")
+    now = _data(family)
+    if before and before != now:
+        raise DataError(
+            f"`{shown(folder)}` holds a run on other data: the fingerprint of `{config.family}` "
+            f"was {_digests(before)}, now it is {_digests(now)}. Restore the files, or use "
+            "another `--out`."
+        )
+
+
+def _tensors(
+    networks: nn.ModuleDict, optimizer: torch.optim.Optimizer, best: dict[str, Tensor]
+) -> dict[str, Tensor]:
+    """All tensors of a checkpoint by name."""
+    tensors = {f"networks.{name}": value for name, value in networks.state_dict().items()}
+    tensors |= {f"best.{name}": value for name, value in best.items()}
+    for number, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
+    return tensors
+
+
+def _digest(metadata: dict[str, str], tensors: dict[str, Tensor]) -> str:
+    return text_digest(json.dumps(metadata, sort_keys=True) + tensor_digest(tensors))
 
 
 def _data(family: TaskFamily) -> dict[str, dict[str, object]]:
@@ -117,3 +316,8 @@ def _digests(data: dict[str, dict[str, object]]) -> str:
 
 def _strip(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name[len(prefix) :]: v for name, v in tensors.items() if name.startswith(prefix)}
+
+
+def _is_finite(value: object) -> bool:
+    is_plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_plain and abs(value) < 1e300 and math.isfinite(value)  # type: ignore[arg-type]

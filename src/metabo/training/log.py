@@ -1,11 +1,17 @@
 """What happens in training, an event per iteration, and its log file."""
 
 import json
+import logging
+import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from metabo.errors import DataError
+from metabo.inputs import read_bytes, shown
 from metabo.store import save_bytes, write_all
+
+DAMAGED = "log-damaged.jsonl"
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -31,25 +37,72 @@ class Event:
     best_score: float | None = None
 
 
-def forget_after(path: Path, iteration: int) -> None:
-    """Drop the lines of iterations that will be done again, and a last line cut by a kill."""
-    if not path.exists():
+def read_log(path: Path) -> list[dict[str, float | None]]:
+    """The lines of a log that describe an iteration, by the names of `Event`."""
+    records = [_record(line) for line in _lines(path)]
+    return [record for record in records if record is not None and _is_whole(record)]
+
+
+def forget_after(path: Path, iteration: int, *, is_resumed: bool = False) -> None:
+    """Drop the lines of iterations that will be done again, and a last line cut by a kill.
+
+    Of a run that goes on, lines that cannot be read are dropped too, with a warning and a copy of
+    the file; where none goes on, they are not ours and the file is left alone.
+    """
+    lines = _lines(path)
+    if not lines:
         return
-    lines = path.read_text(errors="replace").splitlines()
+    kept, strange = [], []
+    for number, line in enumerate(lines, 1):
+        record = _record(line)
+        if record is None or (is_resumed and not _is_whole(record)):
+            is_cut = line.startswith('{"iter') and not line.endswith("\n")
+            strange += [] if is_cut else [number]
+        elif record["iteration"] <= iteration:  # type: ignore[operator]
+            kept.append(line.rstrip("\n"))
+    if strange and not is_resumed:
+        raise DataError(
+            f"Line {strange[0]} of `{shown(path)}` is not of a training log. Remove the file, or "
+            "use another `--out`."
+        )
+    files = {path.name: save_bytes("".join(f"{line}\n" for line in kept).encode())}
+    if strange:
+        _log.warning(
+            "Line %d of `%s` cannot be read: training goes on without it, and a copy of the file "
+            "is in `%s`.",
+            strange[0],
+            shown(path),
+            DAMAGED,
+        )
+        files |= {DAMAGED: save_bytes(read_bytes(path, "log"))}
+    write_all(path.parent, files)
+
+
+def _lines(path: Path) -> list[str]:
+    if not os.path.exists(path):  # noqa: PTH110 (never raises)
+        return []
+    # Not `str.splitlines`, which also parts at characters that damage may bring.
+    lines = read_bytes(path, "log").splitlines(keepends=True)
+    return [line.decode(errors="replace").replace("\r", "") for line in lines if line.strip()]
+
+
+def _record(line: str) -> dict[str, float | None] | None:
+    """What a line says of an iteration; None if it says something else."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
     known = {field.name for field in fields(Event)}
-    kept = []
-    for number, line in enumerate(lines):
-        try:
-            record = json.loads(line)
-            is_ours = isinstance(record, dict) and record.keys() <= known
-            if is_ours and record["iteration"] <= iteration:
-                kept.append(line)
-        except (ValueError, KeyError):
-            is_ours = number == len(lines) - 1 and line.startswith('{"iter')
-        if not is_ours:
-            raise DataError(
-                f"Line {number + 1} of `{path}` is not of a training log. Remove the file, or use "
-                "another `--out`."
-            )
-    content = "".join(f"{line}\n" for line in kept).encode()
-    write_all(path.parent, {path.name: save_bytes(content)})
+    is_ours = isinstance(record, dict) and "iteration" in record and record.keys() <= known
+    return record if is_ours and isinstance(record["iteration"], int) else None
+
+
+def _is_whole(record: dict[str, float | None]) -> bool:
+    """Whether all values are numbers, and those that pictures are drawn from are there."""
+    numbers = {name: v for name, v in record.items() if name not in ("score", "best_score")}
+    is_right = all(
+        isinstance(v, int | float) and not isinstance(v, bool) for v in numbers.values()
+    )
+    scores = [record.get(name) for name in ("score", "best_score")]
+    is_scored = all(v is None or isinstance(v, int | float) for v in scores)
+    return is_right and is_scored and {"iteration", "reward", "score"} <= record.keys()

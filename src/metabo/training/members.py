@@ -5,6 +5,7 @@ training. Errors that members do not share are averaged out.
 """
 
 import json
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -12,15 +13,24 @@ from pathlib import Path
 
 from metabo.acquisition import merged
 from metabo.errors import DataError, OptionError
+from metabo.inputs import read_json, shown
 from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
 from metabo.training.card import training_card
-from metabo.training.checkpoint import Progress, require_same
+from metabo.training.checkpoint import (
+    CONFIG,
+    Progress,
+    already_there,
+    has_run,
+    require_same,
+)
 from metabo.training.config import TrainConfig
-from metabo.training.log import Event
+from metabo.training.interrupt import TrainingInterrupted
+from metabo.training.log import Event, read_log
 from metabo.training.trainer import Trainer
 
 OnEvent = Callable[[Event], None]
+_log = logging.getLogger(__name__)
 
 
 def train_members(
@@ -36,23 +46,26 @@ def train_members(
     if seconds is not None and not seconds >= 0:
         raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
     started, n = time.perf_counter(), config.members
-    _begin(config, out / "config.json", resume=resume)
+    _begin(config, out / CONFIG, resume=resume)
     paths, progress, logs = [], [], []
     for number in range(n):
         folder = out / f"member-{number}"
-        is_begun = (folder / "config.json").exists()
         trainer = Trainer(
             replace(config, members=1, seed=config.seed * n + number),
             folder,
-            resume=is_begun,
+            resume=has_run(folder),
             record=record,
         )
         left = None
         if seconds is not None:
             left = max(0.0, seconds - (time.perf_counter() - started)) / (n - number)
-        paths.append(trainer.run(seconds=left, on_event=_told(on_event, number, n)))
+        try:
+            paths.append(trainer.run(seconds=left, on_event=_told(on_event, number, n)))
+        except TrainingInterrupted as interrupt:
+            end = interrupt.iterations
+            raise TrainingInterrupted(out, number * end + interrupt.iteration, n * end) from None
         progress.append(trainer.progress)
-        logs.append((folder / "log.jsonl").read_text().splitlines())
+        logs.append(read_log(folder / "log.jsonl"))
     write_all(out, {"log.jsonl": save_bytes("".join(_means(logs)).encode())})
     af, path = merged([load(str(path)) for path in paths]), out / "af.safetensors"
     save(af, training_card(af, trainer.family, config, _together(progress)), path)
@@ -61,15 +74,30 @@ def train_members(
 
 def _begin(config: TrainConfig, path: Path, *, resume: bool) -> None:
     """Write down what the folder holds, or make sure that it holds this."""
-    if resume and path.exists():
-        require_same(config, json.loads(path.read_text()), path.parent)
-    elif resume:
-        raise DataError(f"There is no training run in `{path.parent}` to resume.")
-    elif path.exists():
-        raise DataError(
-            f"`{path.parent}` holds a training run. Give `--resume`, or another `--out`."
-        )
+    folder = path.parent
+    if has_run(folder) and not resume:
+        raise already_there(folder)
+    if not has_run(folder) and resume:
+        raise DataError(f"There is no training run in `{shown(folder)}` to resume.")
+    stored = _stored(path) if resume else None
+    if stored is not None:
+        require_same(config, stored, folder)
     write_all(path.parent, {path.name: save_json(config.record())})
+
+
+def _stored(path: Path) -> dict[str, object] | None:
+    """The configuration of a team; None if it cannot be read, where each member has its own."""
+    try:
+        stored = read_json(path, "configuration")
+        if isinstance(stored, dict):
+            return stored
+        problem = f"The configuration `{shown(path)}` must be an object."
+    except DataError as error:
+        problem = str(error)
+    if not (path.parent / "member-0").is_dir():
+        raise DataError(f"{problem} Remove the file to start over, or choose another `--out`.")
+    _log.warning("%s It is written again, and training goes on.", problem)
+    return None
 
 
 def _told(on_event: OnEvent | None, number: int, n: int) -> OnEvent | None:
@@ -85,16 +113,19 @@ def _told(on_event: OnEvent | None, number: int, n: int) -> OnEvent | None:
     )
 
 
-def _means(logs: list[list[str]]) -> list[str]:
+def _means(logs: list[list[dict[str, float | None]]]) -> list[str]:
     """A log whose numbers are the means over the members'."""
     lines = []
-    for at in zip(*logs, strict=False):  # some may have stopped before
-        events = [json.loads(line) for line in at]
+    by_iteration = [{event["iteration"]: event for event in log} for log in logs]
+    # Some may have stopped before, or have lost lines.
+    for number in (n for n in by_iteration[0] if all(n in log for log in by_iteration)):
+        events = [log[number] for log in by_iteration]
         mean: dict[str, object] = {}
         for name in (field.name for field in fields(Event)):
-            values = [event[name] for event in events]
-            mean[name] = None if None in values else sum(values) / len(values)
-        whole = {name: events[0][name] for name in ("iteration", "iterations")}
+            values = [event.get(name) for event in events]
+            known = [value for value in values if value is not None]
+            mean[name] = sum(known) / len(known) if len(known) == len(values) else None
+        whole = {name: events[0].get(name) for name in ("iteration", "iterations")}
         lines.append(json.dumps(mean | whole) + "\n")
     return lines
 

@@ -6,10 +6,12 @@ ends with the weights of one that was not.
 
 import json
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
+from typing import TextIO
 
 import torch
 from torch import Tensor, nn
@@ -26,10 +28,20 @@ from metabo.store import save_json, write_all
 from metabo.tasks import Tasks
 from metabo.tasks import family as family_of
 from metabo.training.card import training_card
-from metabo.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from metabo.training.checkpoint import (
+    BEFORE,
+    CONFIG,
+    NEWEST,
+    Progress,
+    has_checkpoint,
+    load_checkpoint,
+    require_free,
+    save_checkpoint,
+)
 from metabo.training.config import TrainConfig
 from metabo.training.critic import Critic
 from metabo.training.graphs import Replayed
+from metabo.training.interrupt import TrainingInterrupted, noticed_interrupts
 from metabo.training.log import Event, forget_after
 from metabo.training.optimizer import adam, moments
 from metabo.training.ppo import LOSS_PARTS, Batch, update
@@ -67,15 +79,13 @@ class Trainer:
         self.optimizer = adam(self.networks, config.learning_rate, config.device)
         self.progress = Progress()
         self.best: dict[str, Tensor] = {k: v.clone() for k, v in self.af.state_dict().items()}
-        checkpoint = out / "checkpoint.safetensors"
-        if resume and checkpoint.exists():
+        self.is_resumed = resume
+        if resume and has_checkpoint(out):
             self.progress, self.best = load_checkpoint(
-                checkpoint, config, self.family, self.networks, self.optimizer
+                out, config, self.family, self.networks, self.optimizer
             )
-        elif checkpoint.exists() or (out / "member-0").exists():
-            raise DataError(f"`{out}` holds a training run. Give `--resume`, or another `--out`.")
-        elif resume and not (out / "config.json").exists():
-            raise DataError(f"There is no training run in `{out}` to resume.")
+        else:
+            require_free(out, is_resumed=resume)
         self.collect, self.update, self.attempt = self._collect, self._update, self._attempt
         is_cuda = config.device.startswith("cuda")
         if record and is_cuda and is_dataclass(self._validation_tasks()):
@@ -87,12 +97,30 @@ class Trainer:
     def run(
         self, *, seconds: float | None = None, on_event: Callable[[Event], None] | None = None
     ) -> Path:
-        """Train to the end or until the time is up; give the path of the artifact."""
-        config = self.config
+        """Train to the end or until the time is up; give the path of the artifact.
+
+        Raises:
+            TrainingInterrupted: After Ctrl-C, when the iteration has been finished and saved.
+        """
         if seconds is not None and not seconds >= 0:
             raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
-        forget_after(self.out / "log.jsonl", self.progress.iteration)
-        write_all(self.out, {"config.json": save_json(config.record())})
+        forget_after(self.out / "log.jsonl", self.progress.iteration, is_resumed=self.is_resumed)
+        write_all(self.out, {CONFIG: save_json(self.config.record())})
+        with noticed_interrupts() as is_interrupted:
+            self._train(seconds, on_event, is_interrupted)
+            path = None if is_interrupted() else self._write_artifact()
+        if path is None or is_interrupted():
+            raise TrainingInterrupted(self.out, self.progress.iteration, self.config.end)
+        return path
+
+    def _train(
+        self,
+        seconds: float | None,
+        on_event: Callable[[Event], None] | None,
+        is_interrupted: Callable[[], bool],
+    ) -> None:
+        """Iterate, and save a checkpoint now and then and at the end."""
+        config = self.config
         before, start = self.progress.seconds, time.perf_counter()
         precision = "high" if config.precision == "tf32" else "highest"
         with matmul_precision(precision), (self.out / "log.jsonl").open("a") as log:
@@ -102,15 +130,17 @@ class Trainer:
                 log.flush()
                 self.progress.seconds = before + time.perf_counter() - start
                 is_late = seconds is not None and time.perf_counter() - start >= seconds
-                is_over = is_late or self._is_stalled()
+                is_over = is_late or is_interrupted() or self._is_stalled()
                 is_due = self.progress.iteration % config.checkpoint_every == 0
-                if is_due or is_over or self.progress.iteration == config.end:
-                    self._checkpoint()
+                is_saved = is_due or is_over or self.progress.iteration == config.end
+                if is_saved:
+                    self._checkpoint(log)
                 if on_event is not None:
                     on_event(event)
-                if is_over:
+                if is_interrupted() and not is_saved:
+                    self._checkpoint(log)
+                if is_over or is_interrupted():
                     break
-        return self._write_artifact()
 
     def _iterate(self, elapsed: float) -> Event:
         """One iteration, with validation when it is due."""
@@ -243,16 +273,18 @@ class Trainer:
         return patience is not None and since >= patience * self.config.validate_every
 
     def _divergence(self, iteration: int) -> str:
-        checkpoint = self.out / "checkpoint.safetensors"
-        kept = f"The last good state is in `{checkpoint}`. " if checkpoint.exists() else ""
+        saved = [self.out / name for name in (NEWEST, BEFORE) if (self.out / name).exists()]
+        kept = f"The last good state is in `{saved[0]}`. " if saved else ""
         return (
             f"Training diverged in iteration {iteration}: the loss is not finite. {kept}Try a "
             "lower `learning_rate` or set `max_gradient_norm`."
         )
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, log: TextIO) -> None:
+        """Save all, the log's lines first: those of iterations that are not done again."""
+        os.fsync(log.fileno())
         save_checkpoint(
-            self.out / "checkpoint.safetensors",
+            self.out,
             self.config,
             self.family,
             self.progress,

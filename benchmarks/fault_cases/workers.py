@@ -1,4 +1,4 @@
-"""Forked workers that acknowledge what they have done, so that they can be killed at any moment."""
+"""Forked workers that acknowledge what they have done, to be killed at any moment."""
 
 import contextlib
 import os
@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 
 Acknowledge = Callable[[int], None]
@@ -63,15 +63,15 @@ def ended(children: list[int]) -> int:
 
 
 @contextlib.contextmanager
-def writing_in_pieces():
+def writing_in_pieces() -> Iterator[None]:
     """Let every write take a while, so that kills do come in the middle of it."""
     write = os.write
 
-    def piece(file: int, data: bytes) -> int:
+    def piece(file: int, data: bytes, /) -> int:
         time.sleep(1e-4)
         return write(file, data[:8])
 
-    os.write = piece
+    os.write = piece  # type: ignore[assignment]
     try:
         yield
     finally:

@@ -1,16 +1,17 @@
 """Single faults in a file, as disks, networks and editors make them."""
 
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from random import Random
 
 
 def damaged(content: bytes, n: int, chance: Random) -> Iterator[tuple[str, bytes]]:
     """So many versions of the content with one fault each, and the kind of the fault."""
-    made = 0
+    kinds, made = cycle(KINDS), 0
     while made < n:
-        kind = list(KINDS)[made % len(KINDS)]
+        kind = next(kinds)
         changed = bytes(KINDS[kind](bytearray(content), chance))
-        if changed != content:
+        if changed != content:  # a file of one line has none to swap
             made += 1
             yield kind, changed
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 
 import torch
-from faults.workers import Acknowledge, killed, writing_in_pieces
 
+from fault_cases.workers import Acknowledge, killed, writing_in_pieces
 from metabo.errors import MetaBOError
 from metabo.optimizer import Optimizer, Run
 from metabo.space import Float, Int, Space

@@ -4,10 +4,10 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from faults.workers import ended, forked
-
+from fault_cases.workers import ended, forked
 from metabo.journal import Journal
 from metabo.optimizer import Optimizer, Run
 from metabo.space import Float
@@ -28,8 +28,8 @@ def crowd(n: int) -> Iterator[dict[str, object]]:
         files, children = [], []
         for number in range(PROCESSES):
             incoming, outgoing = os.pipe()
-            first = number * THREADS * each
-            children.append(forked(lambda: _process(path, first, each, outgoing), incoming))
+            work = partial(_process, path, number * THREADS * each, each, outgoing)
+            children.append(forked(work, incoming))
             os.close(outgoing)
             files.append(incoming)
         listeners = [threading.Thread(target=_listen, args=(file, heard)) for file in files]
@@ -61,7 +61,7 @@ def _process(path: Path, first: int, each: int, acknowledge: int) -> None:
     def work(start: int) -> None:
         for value in range(start, start + each):
             if value % FORK_EVERY == 0:
-                assert ended([forked(lambda value=value: tell(value))]) == 0
+                assert ended([forked(partial(tell, value))]) == 0
             else:
                 tell(value)
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from random import Random
 
 import torch
-from faults.damage import damaged
-from faults.kills import TRAINING
 
+from fault_cases.damage import damaged
+from fault_cases.kills import TRAINING
 from metabo.errors import MetaBOError
 from metabo.optimizer import Optimizer, Run
 from metabo.pretrained import artifacts, load
@@ -41,6 +41,8 @@ class Subject:
     """Gives what the file means, to be compared; None where a change cannot be known."""
     region: tuple[int, int] | None = None
     """The bytes that get the faults; all if None."""
+    or_else: object = None
+    """What may be read instead, such as the checkpoint before."""
 
 
 def files(n: int, seed: int) -> Iterator[dict[str, object]]:
@@ -49,7 +51,8 @@ def files(n: int, seed: int) -> Iterator[dict[str, object]]:
     for kind, share in SHARES.items():
         count = n * share // sum(SHARES.values())
         with tempfile.TemporaryDirectory() as folder:
-            yield {"case": f"faults in a {kind}", **_outcomes(SUBJECTS[kind](Path(folder)), count, seed)}
+            outcomes = _outcomes(SUBJECTS[kind](Path(folder)), count, seed)
+            yield {"case": f"faults in a {kind}", **outcomes}
 
 
 def _outcomes(subject: Subject, n: int, seed: int) -> dict[str, object]:
@@ -60,7 +63,10 @@ def _outcomes(subject: Subject, n: int, seed: int) -> dict[str, object]:
         subject.path.write_bytes(good[:start] + part + good[end:])
         began = time.perf_counter()
         try:
-            outcome = "harmless" if subject.read() == meaning else "wrong value"
+            found = subject.read()
+            outcome = "harmless" if found == meaning else "wrong value"
+            if found != meaning and found == subject.or_else:
+                outcome = "fell back"
         except MetaBOError as error:
             outcome = "refused" if "\n" not in str(error) and len(str(error)) < 1500 else "long"
         except Exception:
@@ -72,7 +78,7 @@ def _outcomes(subject: Subject, n: int, seed: int) -> dict[str, object]:
         if outcome == "wrong value" and len(examples) < 3:
             examples.append(f"{kind}: wrong value")
     subject.path.write_bytes(good)
-    failures = n - seen["harmless"] - seen["refused"]
+    failures = n - seen["harmless"] - seen["refused"] - seen["fell back"]
     return {"faults": n, **seen, "slowest_s": round(slowest, 3), "failures": failures} | (
         {"examples": examples[:3]} if examples else {}
     )
@@ -102,7 +108,7 @@ def _artifact(folder: Path) -> Subject:
     def read() -> object:
         af = load(path)
         weights = {name: value.tolist() for name, value in af.state_dict().items()}
-        return weights, {k: v for k, v in af.card.items()}, str(af.prior.record())
+        return weights, dict(af.card), str(af.prior.record())
 
     return Subject(path, read)
 
@@ -114,13 +120,16 @@ def _card(folder: Path) -> Subject:
 
 
 def _checkpoint(folder: Path) -> Subject:
-    Trainer(TRAINING, folder).run(seconds=0)
+    newest = folder / "checkpoint.safetensors"
 
     def read() -> object:
         trainer = Trainer(TRAINING, folder, resume=True)
         return {name: value.tolist() for name, value in trainer.networks.state_dict().items()}
 
-    return Subject(folder / "checkpoint.safetensors", read)
+    Trainer(TRAINING, folder).run(seconds=0)
+    before = read()
+    Trainer(TRAINING, folder, resume=True).run(seconds=0)
+    return Subject(newest, read, or_else=before)
 
 
 def _table(folder: Path) -> Subject:
