@@ -118,7 +118,7 @@ def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, 
         (("evaluate", "branin", "--out", "x" * 300), "Error: The output folder"),
         (("evaluate", "[/red]"), "Error: Unknown family `[/red]`."),
         (("evaluate", "branin", "--methods", "ucb:beta=-1"), "Error: `beta` must be finite"),
-        (("evaluate", "branin:sources=99999999999999999999"), "Error: `sources` must lie in"),
+        (("evaluate", "branin:sources=99999999999999999"), "Error: `sources` must lie in"),
         (
             ("evaluate", "branin", "--artifact", "branin"),
             "Error: The artifact `branin` is for the method `metabo`, which is not among",

@@ -13,6 +13,7 @@ from metabo.cli.console import console, say
 from metabo.cli.words import VALUE, read_number, read_words, written
 from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.experiments.display import empty_table
+from metabo.inputs import read_json, shown
 from metabo.optimizer import CandidatesName, Direction, Optimizer, running_best
 from metabo.optimizer.surrogate import PriorName
 from metabo.policies import SearchName
@@ -157,10 +158,8 @@ def _left(optimizer: Optimizer) -> str:
 
 
 def _read_space(path: Path) -> Space:
+    record = read_json(path, "`--space` file")
     try:
-        return from_json(json.loads(path.read_text()))
-    except OSError as error:
-        reason = error.strerror or error
-        raise DataError(f"The space `{path}` cannot be read: {reason}. Check the path.") from None
-    except ValueError as error:  # bad JSON, and our own errors
-        raise DataError(f"The space `{path}` cannot be used: {error}") from None
+        return from_json(record)
+    except MetaBOError as error:
+        raise DataError(f"The `--space` file `{shown(path)}` cannot be used: {error}") from None

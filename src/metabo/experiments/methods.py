@@ -16,6 +16,7 @@ from metabo.experiments.transfer import (
     taf_r,
     tuned,
 )
+from metabo.inputs import kind_of, read_bytes, shown
 from metabo.options import build, declared_options, parse
 from metabo.policies import CLASSICAL, Policy, learned
 from metabo.pretrained import artifacts, load
@@ -42,17 +43,17 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
     given = options.get("artifact", artifact)
     if name == "metabo" and given is not None:
         path = artifacts().get(given, Path(given))
-    if path is not None and path.is_file():
-        full["artifact"] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    if path is not None and kind_of(path, "artifact") == "file":
+        full["artifact"] = hashlib.sha256(read_bytes(path, "artifact")).hexdigest()[:16]
     return full
 
 
 def _learned(name: str, setting: Setting) -> Policy:
     """Maximize a trained AF."""
-    if name not in artifacts() and not Path(name).exists():
+    if name not in artifacts() and kind_of(Path(name), "artifact") == "missing":
         few = " --sources 50" if name.endswith("-50") else ""
         raise OptionError(
-            f"There is no artifact `{name}`. Choose one with `--artifact`: "
+            f"There is no artifact `{shown(name)}`. Choose one with `--artifact`: "
             f"{', '.join(artifacts())}; or train one with `metabo train "
             f"{setting.family.name}{few}` and give its file."
         )

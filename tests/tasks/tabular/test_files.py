@@ -157,8 +157,12 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         (ROWS, {"budget": 0}, r"`budget` in .* must be a whole number of at least 1"),
         (ROWS, {"tests": []}, r"must be an object with keys among value, dataset"),
         ("dataset,x,x,value\n", {}, r"columns of .* must have names, each another"),
-        ("dataset,x,value\n", {}, r"have no rows"),
-        ("dataset,value\na,1\na,2\n", {}, r"have no column with a parameter"),
+        ("dataset,x,value\n", {}, r"must have rows, but the files in .* have none"),
+        (
+            "dataset,value\na,1\na,2\n",
+            {},
+            r"must have a column with a parameter, but .* have none",
+        ),
     ],
 )
 def test_a_bad_table_is_refused_in_one_sentence(tmp_path, text, settings, message):
@@ -178,7 +182,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(DataError, match=r"past.csv`, line 7, is not CSV: field larger"):
         read_table(folder)
     (tmp_path / "u" / "past.csv").mkdir(parents=True)
-    with pytest.raises(DataError, match=r"past.csv` cannot be read: Is a directory"):
+    with pytest.raises(DataError, match=r"past.csv` cannot be read: it is a folder"):
         read_table(tmp_path / "u")
 
 
@@ -213,9 +217,9 @@ def test_files_must_have_the_same_columns(tmp_path):
 
 
 def test_a_folder_without_files_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"no CSV or Parquet file in the folder"):
+    with pytest.raises(DataError, match=r"must hold CSV or Parquet files, but .* has none"):
         read_table(tmp_path)
-    with pytest.raises(DataError, match=r"is not a folder"):
+    with pytest.raises(DataError, match=r"cannot be read: no such folder"):
         read_table(tmp_path / "missing")
 
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from metabo.errors import OptionError
+from metabo.errors import OptionError, brief
+from metabo.inputs import entries, shown, user_path
 from metabo.tasks.tabular.family import Hyperparameters, TabularFamily
 from metabo.tasks.tabular.files import read_folder
 from metabo.tasks.tabular.sparse import Grid, is_sparse, read_sparse
@@ -23,19 +24,28 @@ def read_table(folder: str | Path, *, grid: Grid = "complete") -> Table:
         folder: Where the files are.
         grid: For the published SVM files, all 168 configurations or the published program's 143.
     """
-    path = Path(folder).expanduser()
-    stamp = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sorted(path.glob("*")))
-    return _read(path, grid, stamp)
+    path = user_path(folder, "table folder")
+    return _read(path, grid, tuple(_stamp(entry) for entry in entries(path, "table folder")))
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    """What tells a file from an earlier one of its name."""
+    try:
+        known = path.stat()
+    except OSError:  # a link that leads nowhere, or a file that vanished: if needed, it is named
+        return path.name, 0, 0
+    return path.name, known.st_mtime_ns, known.st_size
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path, grid: Grid, stamp: tuple[tuple[str, int, int], ...]) -> Table:
     is_tabular = any(name.endswith((".csv", ".parquet")) for name, *_ in stamp)
-    if not is_tabular and path.is_dir() and is_sparse(path):
+    if not is_tabular and is_sparse(path):
         return read_sparse(path, grid=grid)
     if grid != "complete":
         raise OptionError(
-            f"`grid` is for the published files, but `{path}` has none of them. Leave it out."
+            f"`grid` is for the published files, but `{shown(path)}` has none of them. "
+            "Leave it out."
         )
     return read_folder(path)
 
@@ -154,7 +164,7 @@ def table_family(
     limits = (("noise", noise, 1e6), ("blend", blend, 1), ("bend", bend, 10))
     for option, value, most in limits:
         if not 0 <= value <= most:
-            raise OptionError(f"`{option}` must lie in 0..{most:g}, but got {value}.")
+            raise OptionError(f"`{option}` must lie in 0..{most:g}, but got {brief(value)}.")
     return TabularFamily(
         name,
         table,
