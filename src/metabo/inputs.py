@@ -39,7 +39,7 @@ def user_path(path: str | Path, what: str) -> Path:
     """
     try:
         return Path(path).expanduser()
-    except RuntimeError:
+    except (RuntimeError, ValueError):  # no such user, or a name that no user can have
         raise unreadable(path, what, "there is no such home folder") from None
 
 
@@ -104,16 +104,16 @@ def open_file(path: Path, what: str) -> BinaryIO:
     return file
 
 
-def read_bytes(path: Path, what: str) -> bytes:
-    """The content of a plain file."""
+def read_bytes(path: Path, what: str, *, most: int | None = None) -> bytes:
+    """The content of a plain file, or its first `most` bytes."""
     try:
         with open_file(path, what) as file:
             size = os.fstat(file.fileno()).st_size
-            if size > MOST_BYTES:
+            if most is None and size > MOST_BYTES:
                 raise unreadable(
                     path, what, f"it has {size} bytes, and {MOST_BYTES} is the most that is read"
                 )
-            return file.read()
+            return file.read() if most is None else file.read(most)
     except OSError as error:
         raise unreadable(path, what, error) from None
 

@@ -89,12 +89,12 @@ def convert(value: object, annotation: object, what: str) -> object:
     """A value of the annotated type from text, or the value itself where it is of that type."""
     accepted = get_args(annotation)
     if get_origin(annotation) is Literal:
-        if value not in accepted:
+        if not isinstance(value, str | int) or value not in accepted:
             choices = ", ".join(f"`{a}`" for a in accepted)
             raise OptionError(f"{what} must be one of {choices}, but got `{_text(value)}`.")
         return value
     if type(None) in accepted:
-        if value is None or value == "none":
+        if value is None or (isinstance(value, str) and value == "none"):
             return None
         (annotation,) = (a for a in accepted if a is not type(None))
     form, read = (

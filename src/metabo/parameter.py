@@ -42,6 +42,7 @@ class Float:
 
     def __post_init__(self) -> None:
         """Check the interval; its ends become plain floats."""
+        _set(self, low=_plain(self.low), high=_plain(self.high))
         _check_interval(self.low, self.high, log=self.log)
         _set(self, low=float(self.low), high=float(self.high), log=bool(self.log))
         low, high, _ = _scaled(self.low, self.high, self.low, log=self.log)
@@ -85,6 +86,7 @@ class Int:
 
     def __post_init__(self) -> None:
         """Check the interval; its ends become plain whole numbers."""
+        _set(self, low=_plain(self.low), high=_plain(self.high))
         _check_interval(self.low, self.high, log=self.log)
         low, high = int(self.low), int(self.high)
         if low != self.low or high != self.high:

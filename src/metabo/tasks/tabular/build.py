@@ -137,7 +137,7 @@ def table_family(
         if not 1 <= split.sources <= len(learned):
             raise OptionError(
                 f"`sources` must lie in 1..{len(learned)}, the number of data sets to learn "
-                f"from, but got {split.sources}."
+                f"from, but got {brief(split.sources)}."
             )
         learned = learned[: split.sources]
     if not learned:
@@ -148,7 +148,7 @@ def table_family(
     if not 0 <= split.validate < len(learned):
         raise OptionError(
             "`validate` must leave a data set to learn from: it must lie in "
-            f"0..{len(learned) - 1}, but got {split.validate}."
+            f"0..{len(learned) - 1}, but got {brief(split.validate)}."
         )
     # From fold to fold and turn to turn others are kept, so that in the end all have been.
     order = [name for name in others if name in learned] or learned
@@ -159,7 +159,7 @@ def table_family(
     if budget < 1 or (budget > n_points and not noise):
         raise OptionError(
             f"`budget` must lie in 1..{n_points}, the number of configurations, each of which is "
-            f"queried once at most, but got {budget}."
+            f"queried once at most, but got {brief(budget)}."
         )
     limits = (("noise", noise, 1e6), ("blend", blend, 1), ("bend", bend, 10))
     for option, value, most in limits:
@@ -184,8 +184,8 @@ def _fold(table: Table, split: Split) -> tuple[tuple[str, ...], tuple[str, ...]]
     parts = k_fold(table.sources, split.folds, seed=split.seed, together=table.together)
     assert split.fold is not None
     if not 0 <= split.fold < split.folds:
-        raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {split.fold}.")
+        raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {brief(split.fold)}.")
     if not 0 <= split.turn < split.folds - 1:
-        raise OptionError(f"`turn` must lie in 0..{split.folds - 2}, but got {split.turn}.")
+        raise OptionError(f"`turn` must lie in 0..{split.folds - 2}, but got {brief(split.turn)}.")
     after = (*parts[split.fold + 1 :], *parts[: split.fold])
     return parts[split.fold], tuple(name for part in after for name in part)

@@ -52,7 +52,7 @@ def read_rows(path: Path, settings: Settings) -> Iterator[Row]:
 
 
 def _read_csv(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    text = read_text(path, "table")
+    text = read_text(path, "table").replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise DataError(f"`{shown(path)}`, line {line}, has a NUL character. Save it as text.")
@@ -99,9 +99,8 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         ) from None
     require_file(path, "table")
     try:
-        content = parquet.read_table(path)
-        _check_columns(content.column_names, path)
-        records = content.to_pylist()
+        _check_columns(parquet.read_schema(path).names, path)
+        records = parquet.read_table(path).to_pylist()
     except DataError:
         raise
     except (OSError, ArrowException, ValueError, TypeError, OverflowError) as error:

@@ -20,7 +20,7 @@ import torch
 
 from metabo.errors import DataError
 from metabo.errors import shown as short
-from metabo.inputs import entries, kind_of, open_file, read_bytes, shown
+from metabo.inputs import entries, kind_of, read_bytes, shown
 from metabo.space import Float, Space
 from metabo.tasks.tabular.table import Table
 
@@ -69,9 +69,8 @@ def is_sparse(folder: Path) -> bool:
     files = _files(folder)
     if not files:
         return False
-    with open_file(files[0], "table") as file:
-        line = file.readline(_LONGEST_LINE).decode(errors="replace")
-    _, *pairs = line.split() or [""]
+    start = read_bytes(files[0], "table", most=_LONGEST_LINE).decode(errors="replace")
+    _, *pairs = start.partition("\n")[0].split() or [""]
     return bool(pairs) and all(":" in pair for pair in pairs)
 
 
