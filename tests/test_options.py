@@ -82,7 +82,7 @@ def test_options_that_do_not_fit_are_named(options, message):
             {"count": "9" * 400},
             r"must be a whole number of at most 18 digits, but got `9{50}\.\.\.",
         ),
-        ({"count": "9" * 5000}, "must be a whole number, but got `9"),
+        ({"count": "9" * 5000}, "must be a whole number of at most 18 digits, but got `9"),
         (
             {"count": 10**5000},
             "of at most 18 digits, but got `a whole number of about 5000 digits`",

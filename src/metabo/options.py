@@ -127,6 +127,8 @@ def _text(value: object) -> str:
 def _read_int(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, str | Integral):
         raise TypeError
+    if isinstance(value, str) and len(value) > 1000:  # beyond 4,300 digits Python refuses itself
+        raise OverflowError
     number = int(value)
     if abs(number) >= 10**_DIGITS:
         raise OverflowError
