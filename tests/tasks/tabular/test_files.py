@@ -201,6 +201,12 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         ("a," * 3_000_000, {}, r"columns of .* each another, but column 2 has `a` again"),
         ("x" * 10_000_000, {}, r"line 1, is not CSV: field larger than field limit"),
         (",".join(map(str, range(6000))), {}, r"must have rows"),
+        (ROWS.replace("0.75", "1e308"), {}, r"line 5, must have a result within 1e\+100 of 0"),
+        (
+            f"value,{','.join(f'c{i}' for i in range(6000))}\n" + "1," * 6000 + "1\n",
+            {},
+            r"must have 1 to 5000 columns with parameters, but .* have 6000",
+        ),
         (ROWS, {"budget": 0}, r"`budget` in .* must be a whole number of at least 1"),
         (ROWS, {"tests": []}, r"must be an object with keys among value, dataset"),
         ("dataset,x,x,value\n", {}, r"columns of .* must have names, each another"),
@@ -208,7 +214,7 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         (
             "dataset,value\na,1\na,2\n",
             {},
-            r"must have a column with a parameter, but .* have none",
+            r"must have 1 to 5000 columns with parameters, but .* have none",
         ),
     ],
     ids=brief,

@@ -24,12 +24,14 @@ from metabo.errors import DataError, MetaBOError, OptionError, brief, listed
 from metabo.errors import shown as short
 from metabo.inputs import shown
 from metabo.parameter import MOST
-from metabo.space import Choice, Float, Int, Parameter, Space, Value
+from metabo.space import MOST_COORDINATES, Choice, Float, Int, Parameter, Space, Value
 from metabo.tasks.tabular.rows import Row, read_rows, table_files
 from metabo.tasks.tabular.settings import Settings, read_settings
 from metabo.tasks.tabular.table import Table
 
 USUAL_BUDGET = 20
+_LARGEST_RESULT = 1e100
+"""Beyond it variances, of which a GP is made, could not be held in a float."""
 _NEARLY_A_NUMBER = re.compile(r"[+-]?(\d[\d_]*_[\d_.e+-]*|0[xob][0-9a-f]+)", re.IGNORECASE)
 """Forms that Python's own numbers may have: to be text, they must be declared to be."""
 
@@ -93,10 +95,10 @@ def _parameter_names(rows: list[Row], settings: Settings, folder: Path) -> list[
             )
     apart = (settings.names, settings.value, *settings.ignore)
     names = [name for name in first.cells if name not in apart]
-    if not names:
+    if not 1 <= len(names) <= MOST_COORDINATES:
         raise DataError(
-            f"A table must have a column with a parameter, but the files in `{shown(folder)}` "
-            "have none. Add one."
+            f"A table must have 1 to {MOST_COORDINATES} columns with parameters, but the files in "
+            f"`{shown(folder)}` have {len(names) or 'none'}. Add one, or leave some out."
         )
     for row in rows:
         if set(row.cells) != set(first.cells):
@@ -209,6 +211,11 @@ def _limit(given: object, seen: float) -> float:
 
 def _result(row: Row, name: str) -> float:
     number = _float(row.cells[name])
+    if number is not None and math.isfinite(number) and abs(number) > _LARGEST_RESULT:
+        raise DataError(
+            f"{row.place} must have a result within {_LARGEST_RESULT:g} of 0 as `{short(name)}`, "
+            f"but has `{short(row.cells[name])}`. Use other units."
+        )
     if number is None or not math.isfinite(number):
         raise DataError(
             f"{row.place} must have a finite number as `{short(name)}`, but has "
