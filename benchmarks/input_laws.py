@@ -1,7 +1,7 @@
 """The laws that hold for whatever metabo accepts, checked on random input.
 
 Each check makes one case from a `random.Random`, with files in a folder where it needs any. It
-returns if the laws hold, raises `BrokenLawError` if one does not, and lets a `MetaBOError` through.
+returns if the laws hold, raises `BrokenLawError` if one does not, and lets `MetaBOError` through.
 """
 
 import json
