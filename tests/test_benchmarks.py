@@ -24,6 +24,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         "grid_misses",
         "gp_maxima",
         "hyperpriors",
+        "inputs_fuzz",
         "measure_tables",
         "search_quality",
         "published_curves",
@@ -47,6 +48,14 @@ def test_it_runs_and_prints_json_lines(name):
     assert len(lines) >= 2
     assert {line["name"] for line in lines} == {name}
     assert all("commit" in line for line in lines)
+
+
+def test_random_input_is_refused_in_a_sentence_or_keeps_the_laws(unchecked):
+    from inputs_fuzz import run, summary
+
+    outcomes = list(run(400, seed=1))
+    assert [one for one in outcomes if one["failure"] is not None] == []
+    assert sum(count["refused"] for count in summary(outcomes).values()) in range(100, 300)
 
 
 @pytest.mark.slow

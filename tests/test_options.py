@@ -1,8 +1,9 @@
 from typing import Literal
 
+import numpy as np
 import pytest
 
-from metabo.errors import OptionError
+from metabo.errors import OptionError, brief
 from metabo.options import Range, build, parse
 
 
@@ -72,3 +73,42 @@ def test_an_option_given_twice_is_refused():
 def test_options_that_do_not_fit_are_named(options, message):
     with pytest.raises(OptionError, match=message):
         build("thing", builder, options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"count": "9" * 400},
+            r"must be a whole number of at most 18 digits, but got `9{50}\.\.\.",
+        ),
+        ({"count": "9" * 5000}, "must be a whole number of at most 18 digits, but got `9"),
+        (
+            {"count": 10**5000},
+            "of at most 18 digits, but got `a whole number of about 5000 digits`",
+        ),
+        ({"weight": "1e999"}, "must be a finite number, but got `1e999`"),
+        ({"weight": "nan"}, "must be a finite number, but got `nan`"),
+        ({"weight": 10**400}, "must be a finite number"),
+        ({"span": "nan..1"}, r"must be a range `low..high` of finite numbers, but got `nan..1`"),
+        ({"span": "x" * 10**6}, r"but got `x{50}\.\.\.x{50}`"),
+        ({"kind": np.zeros(2)}, r"must be one of `a`, `b`, but got `array\(\[0., 0.\]\)`"),
+        ({"limit": np.zeros(2)}, "must be a whole number, but got `array"),
+        ({"kind": "k" * 10**6}, r"must be one of `a`, `b`, but got `k{50}\.\.\.k{50}`"),
+        ({"n" * 10**6: "1"}, "Unknown option of thing `n"),
+    ],
+    ids=brief,
+)
+def test_absurd_numbers_and_names_are_refused_by_a_short_name(options, message):
+    with pytest.raises(OptionError, match=message) as caught:
+        build("thing", builder, options)
+    assert len(str(caught.value)) < 400
+
+
+def test_text_of_a_megabyte_is_not_repeated(unchecked):
+    for text in ("ei:" + "x" * 10**6, ":".join(["a", *["b=1"] * 10**5]), "ei:" + ":" * 10**6):
+        with pytest.raises(OptionError, match=r"\.\.\.") as caught:
+            parse(text)
+        assert len(str(caught.value)) < 400
+    with pytest.raises(OptionError, match="A name must be text, such as `branin`, but got 3"):
+        parse(3)

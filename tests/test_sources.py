@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 
 import pytest
@@ -77,6 +78,42 @@ def test_a_broken_file_is_made_anew(damage, tmp_path):
     path.write_bytes({"cut": whole[:-9], "empty": b"", "foreign": b"{}" * 99}[damage])
     assert torch.equal(source_data(family, 4, 6, cache=tmp_path).y, first.y)
     assert path.read_bytes() == whole
+
+
+def test_a_file_with_one_bit_changed_is_made_anew(tmp_path):
+    family = metabo.family("branin")
+    first = source_data(family, 4, 6, cache=tmp_path)
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    for at in range(len(whole) - 1, 7, -13):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        again = source_data(family, 4, 6, cache=tmp_path)
+        assert torch.equal(again.y, first.y)
+        assert torch.equal(again.prior.lengthscale, first.prior.lengthscale)
+        assert path.read_bytes() == whole
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path):
+    family = metabo.family("branin")
+    first = source_data(family, 4, 6, cache=tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.unlink()
+    os.mkfifo(path)
+    assert torch.equal(source_data(family, 4, 6, cache=tmp_path).y, first.y)
+    assert path.is_file()
+
+
+def test_a_user_without_a_home_is_served(monkeypatch, tmp_path):
+    for name in ("METABO_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("metabo.sources.Path.home", _no_home)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    source_data(metabo.family("branin"), 2, 3)
+    assert len(list((tmp_path / "metabo").iterdir())) == 1
+
+
+def _no_home():
+    raise RuntimeError("no home")
 
 
 def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path):

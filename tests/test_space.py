@@ -1,4 +1,8 @@
 import math
+import sys
+import time
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -6,7 +10,7 @@ import torch
 
 from metabo import Choice, Float, Int, Space
 from metabo.domain import sobol
-from metabo.errors import DataError, DomainError, OptionError, ShapeError
+from metabo.errors import DataError, DomainError, OptionError, ShapeError, brief
 
 SPACE = Space(
     {
@@ -105,10 +109,10 @@ def test_missing_and_misspelled_parameters_are_named():
         (lambda: Int(0, 10**400), "both be finite"),
         (lambda: Int(1.5, 3), "must be whole"),
         (lambda: Int(float("nan"), 3), "`low < high` must hold"),
-        (lambda: Int(0, 10**18), r"can span 2\*\*50 at most"),
+        (lambda: Int(0, 10**18), r"within 2\*\*50 of 0 .* Use a `Float`, or other units"),
         (lambda: Float("a", "b"), "finite numbers"),
         (lambda: Choice(5), "needs a list of values"),
-        (lambda: Choice(([1], [2])), "values are numbers, text, booleans or None"),
+        (lambda: Choice(([1], [2])), "values are finite numbers, Unicode text, booleans or None"),
         (lambda: Space({"a": 3}), "maps names to `Float`, `Int` or `Choice`"),
         (lambda: Choice(("a",)), "at least two different values"),
         (lambda: Choice(("a", "a")), "at least two different values"),
@@ -135,3 +139,134 @@ def test_points_outside_the_cube_are_not_decoded():
 def test_a_point_of_the_wrong_length_is_refused():
     with pytest.raises(ShapeError, match=r"axis of size 7 .* shape \(3,\)"):
         SPACE.decode(torch.zeros(3, dtype=torch.float64))
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        Float(5e-324, 1.0, log=True),
+        Float(5e-324, sys.float_info.max, log=True),
+        Float(0.0, 5e-324),
+        Float(-sys.float_info.max / 2, sys.float_info.max / 2),
+        Float(1e16, 1e16 + 2),
+        Float(1.0, 1.0 + 2**-52, log=True),
+        Int(-(2**49), 2**49),
+        Int(0, 2**50),
+        Int(2**50 - 1, 2**50),
+        Int(1, 2**40, log=True),
+        Int(2**40 - 3, 2**40, log=True),
+    ],
+)
+def test_the_largest_and_the_smallest_ranges_round_trip(parameter, rng):
+    ends = [parameter.low, parameter.high]
+    corners = torch.tensor([[0.0], [1.0], [0.5]], dtype=torch.float64)
+    points = torch.cat([corners, torch.rand(200, 1, generator=rng, dtype=torch.float64)])
+    for value in (*ends, *(parameter.decode(point) for point in points)):
+        (at,) = parameter.encode(value)
+        again = parameter.decode(torch.tensor([at], dtype=torch.float64))
+        assert 0 <= at <= 1
+        assert parameter.low <= again <= parameter.high
+        assert parameter.clean(again) == again
+        if isinstance(parameter, Int):
+            assert again == value
+        elif parameter.log:
+            assert math.log(again) == pytest.approx(math.log(value), abs=1e-12, rel=1e-12)
+        else:
+            assert again == pytest.approx(value, abs=1e-15 * max(map(abs, ends)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Int(0, 2**50 + 1),
+            r"`Int` must lie within 2\*\*50 of 0 .* Use a `Float`, or other",
+        ),
+        (lambda: Int(2**50, 2**50 + 1), r"`Int` must lie within 2\*\*50 of 0"),
+        (lambda: Int(-(2**50), 1), r"`Int` must lie within 2\*\*50 of 0 and span no more"),
+        (lambda: Int(1, 2**41, log=True), r"`Int` must lie within 2\*\*40 on a log scale"),
+        (lambda: Int(0, 10**5000), "but got low=0, high=a whole number of about 5000 digits"),
+        (lambda: Int(False, True), "both be finite numbers, but got low=False, high=True"),
+        (lambda: Int("1", "3"), "both be finite numbers, but got low='1', high='3'"),
+        (lambda: Int(Fraction(1, 2), 3), r"must be whole, but got low=Fraction\(1, 2\)"),
+        (lambda: Int(Decimal(1), 3), "both be finite numbers"),
+        (lambda: Float(0, 10**400), "high=a whole number of about 400 digits"),
+        (lambda: Float(0, np.float64("inf")), "both be finite numbers"),
+        (lambda: Float(np.float16(1), 0.5), "`low < high` must hold"),
+        (lambda: Float(1e10, math.nextafter(1e10, 2e10), log=True), "must differ on the param"),
+        (lambda: Float(0, 1, log="no"), "`log` must be True or False, but got 'no'"),
+        (lambda: Choice((1, math.nan)), "finite numbers, Unicode text.* but got nan. Write it as"),
+        (lambda: Choice((1, math.inf)), "but got inf. Write it as text"),
+        (lambda: Choice((1, 10**400)), "but got a whole number of about 400 digits"),
+        (lambda: Choice(("a", "\ud800")), "Unicode text"),
+        (lambda: Choice((Fraction(1, 3), 2)), "Fraction"),
+        (lambda: Choice((1, 1.0)), "at least two different values"),
+        (lambda: Choice((1, np.int64(1))), "at least two different values"),
+        (lambda: Choice(("a", ["b"])), r"but got \['b'\]"),
+        (lambda: Choice((1, np.datetime64("2020-01-01"))), "but got datetime"),
+        (lambda: Space({"a\0b": Float(0, 1)}), r"without NUL, but got `a\\x00b`. Rename it"),
+        (lambda: Space({"\ud800": Float(0, 1)}), r"Unicode text .* but got `\\ud800`"),
+        (lambda: Space({"n" * 1001: Float(0, 1)}), r"1000 characters at most.*`n{50}\.\.\.n{50}`"),
+        (lambda: Space({3: Float(0, 1)}), "maps names to .* but got 3: Float"),
+        (lambda: Space([("x", Float(0, 1))]), "made of parameters by name"),
+        (
+            lambda: Space({"c": Choice(tuple(range(6000)))}),
+            "5000 coordinates at most, but got 6000",
+        ),
+    ],
+)
+def test_what_could_not_work_is_refused_when_it_is_declared(make, message, unchecked):
+    with pytest.raises(OptionError, match=message) as caught:
+        make()
+    assert len(str(caught.value)) < 600
+
+
+def test_bounds_become_plain_numbers(unchecked):
+    whole, real = (
+        Int(np.int64(1), Fraction(8, 1), np.bool_(True)),
+        Float(Fraction(1, 4), np.int8(2)),
+    )
+    assert whole == Int(1, 8, log=True)
+    assert [type(v) for v in (whole.low, whole.high, whole.log)] == [int, int, bool]
+    assert real == Float(0.25, 2.0)
+    assert [type(v) for v in (real.low, real.high)] == [float, float]
+
+
+def test_choices_of_numpy_become_plain_and_are_known_again(unchecked):
+    choice = Choice((np.int64(1), np.float32(0.5), np.bool_(True), np.str_("a"), None, ""))
+    assert choice.values == (1, 0.5, True, "a", None, "")
+    kinds = [type(value) for value in choice.values]
+    assert kinds == [int, float, bool, str, type(None), str]
+    assert choice.clean(np.bool_(True)) is True
+    assert choice.clean(np.float64(1)) == 1
+    assert choice.clean(1) is not True
+    with pytest.raises(OptionError, match=r"Unknown choice `False`"):
+        choice.clean(False)
+    with pytest.raises(OptionError, match=r"Unknown choice `\[1\]`"):
+        choice.clean([1])
+
+
+def test_thousands_of_choices_are_declared_and_found_at_once():
+    start = time.perf_counter()
+    choice = Choice(tuple(f"value {i}" for i in range(5000)))
+    assert choice.clean("value 4999") == "value 4999"
+    with pytest.raises(OptionError, match=r"and [0-9]+ more") as caught:
+        choice.clean("x" * 10**6)
+    assert len(str(caught.value)) < 1000
+    assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    "value", [10**400, -(10**5000), "1", Decimal(1), 1j, [1], np.zeros(2)], ids=brief
+)
+def test_told_values_that_are_no_number_are_refused_by_name(value, unchecked):
+    for parameter in (Float(0, 2), Int(0, 2)):
+        with pytest.raises(DataError, match=r"Parameter `x`: A value must be a number in \[0"):
+            Space({"x": parameter}).clean({"x": value})
+
+
+def test_a_space_keeps_the_parameters_that_it_was_given():
+    parameters = {"x": Float(0, 1)}
+    space = Space(parameters)
+    parameters["y"] = Float(0, 1)
+    assert list(space.parameters) == ["x"]

@@ -1,7 +1,17 @@
-"""Errors a user can cause; every message states the rule, the value and the remedy."""
+"""Errors a user can cause; every message states the rule, the value and the remedy.
+
+A message is one line of bounded length, whatever was given: values enter it through `shown` (text)
+and `brief` (anything else).
+"""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from reprlib import Repr
+
+_SHOWN = 100
+"""Characters of a name or value that a message repeats."""
+_LISTED = 600
+"""Characters of known names that a message lists."""
 
 
 class MetaBOError(Exception):
@@ -51,10 +61,66 @@ class BusyError(MetaBOError, OSError):
     """A file was in use by others for longer than anyone should wait."""
 
 
+def shown(text: object, most: int = _SHOWN) -> str:
+    """Text as a message can repeat it: printable, on one line, the middle of a long one left out.
+
+    Args:
+        text: From outside; `str` of it where it is something else.
+        most: Characters at most, but for the dots.
+    """
+    whole = text if isinstance(text, str) else str(text)
+    if len(whole) > most:
+        whole = f"{whole[: most // 2]}...{whole[-(most // 2) :]}"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in whole)
+
+
+def brief(value: object) -> str:
+    """The `repr` of a value as a message can repeat it, a long one without its middle.
+
+    Never raises, and never writes out what is long: `repr` of a whole number of 5,000 digits is an
+    error in Python, and that of a large table takes seconds.
+    """
+    return shown(_BRIEF.repr(value).replace("\n", " "), 2 * _SHOWN)
+
+
+class _Brief(Repr):
+    """`reprlib` for any whole number, with more room than usual."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = 8
+        self.maxstring = self.maxother = _SHOWN
+        self.maxlevel = 4
+
+    def repr_int(self, x: int, level: int) -> str:
+        if x.bit_length() > 256:
+            return f"a whole number of about {x.bit_length() * 30103 // 100000} digits"
+        return repr(x)
+
+
+_BRIEF = _Brief()
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> OptionError:
     """The error for a name that is not among the known ones, with the nearest of them."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    # Comparing takes the product of the lengths, for each of the names.
+    short = [n for n in names[:1000] if len(n) <= _SHOWN]
+    near = get_close_matches(name, short, n=1, cutoff=0.5) if len(name) <= _SHOWN else []
     remedy = f"Did you mean `{near[0]}`? " if near else ""
-    choices = ", ".join(f"`{n}`" for n in names) if names else "none"
-    return OptionError(f"Unknown {kind} `{name}`. {remedy}Choose from: {choices}.")
+    return OptionError(f"Unknown {kind} `{shown(name)}`. {remedy}Choose from: {listed(names)}.")
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names for a message, in backticks; of many the first, and how many there are."""
+    every = list(names)
+    if not every:
+        return "none"
+    parts: list[str] = []
+    length = 0
+    for name in every:
+        parts.append(f"`{shown(name)}`")
+        length += len(parts[-1]) + 2
+        if length > _LISTED and len(parts) < len(every):
+            return f"{', '.join(parts)} and {len(every) - len(parts)} more"
+    return ", ".join(parts)

@@ -1,29 +1,46 @@
 """Files that a user names: only plain ones are opened, and every failure is one sentence.
 
 A FIFO would keep the reader waiting, a device may never end, and a link may lead nowhere or in a
-circle. What a path is gets looked up before it is opened.
+circle. What a path is gets looked up before it is opened, and once more when it is open.
 """
 
 import json
+import math
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from metabo.errors import DataError
+from metabo.errors import shown as _shown
 
 Kind = Literal["missing", "file", "folder", "special", "dangling"]
 """What a path leads to: `dangling` is a link whose target does not exist."""
 
+MOST_BYTES = 2**31
+"""Largest file that is read into memory: a sparse one can claim any size."""
 _SHOWN = 200
 """Characters of a path that a message repeats."""
+_DIGITS = 4000
+"""Longest whole number that is read; Python's own limit is 4,300."""
 
 
 def shown(path: str | Path) -> str:
     """A path as a message can show it, on one line of bounded length."""
-    text = str(path).encode("utf-8", "backslashreplace").decode()
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]}...{text[-_SHOWN // 2 :]}"
+    return _shown(str(path), _SHOWN)
+
+
+def user_path(path: str | Path, what: str) -> Path:
+    """A path with `~` and `~user` expanded.
+
+    Raises:
+        DataError: If there is no such user, or no home folder.
+    """
+    try:
+        return Path(path).expanduser()
+    except (RuntimeError, ValueError):  # no such user, or a name that no user can have
+        raise unreadable(path, what, "there is no such home folder") from None
 
 
 def kind_of(path: Path, what: str) -> Kind:
@@ -38,33 +55,66 @@ def kind_of(path: Path, what: str) -> Kind:
     """
     try:
         mode = path.stat().st_mode
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return "dangling" if os.path.islink(path) else "missing"  # noqa: PTH114 (never raises)
     except (OSError, ValueError) as error:
         raise unreadable(path, what, error) from None
-    if stat.S_ISREG(mode):
-        return "file"
-    return "folder" if stat.S_ISDIR(mode) else "special"
+    return _kind(mode)
 
 
 def require_file(path: Path, what: str) -> None:
     """Raise unless the path leads to a plain file."""
-    problem = {
-        "missing": "no such file",
-        "dangling": "it is a link to a file that does not exist",
-        "folder": "it is a folder",
-        "special": "it is not a plain file but a device, pipe or socket",
-    }.get(kind_of(path, what))
-    if problem is not None:
-        raise unreadable(path, what, problem)
+    _require_file(kind_of(path, what), path, what)
 
 
-def read_bytes(path: Path, what: str) -> bytes:
-    """The content of a plain file."""
+def entries(folder: Path, what: str) -> list[Path]:
+    """What is in a folder, in order of names.
+
+    Raises:
+        DataError: If it is not a folder, or cannot be listed.
+    """
+    kind = kind_of(folder, what)
+    if kind != "folder":
+        problem = {
+            "missing": "no such folder",
+            "dangling": "it is a link to something that does not exist",
+            "file": "it is not a folder",
+            "special": "it is not a folder",
+        }[kind]
+        raise unreadable(folder, what, problem)
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        raise unreadable(folder, what, error) from None
+
+
+def open_file(path: Path, what: str) -> BinaryIO:
+    """A plain file, open for reading; the caller closes it."""
     require_file(path, what)
     try:
-        return path.read_bytes()
+        # Without waiting, should a FIFO have taken the file's place since.
+        file = os.fdopen(os.open(path, _FLAGS), "rb")
     except (OSError, ValueError) as error:
+        raise unreadable(path, what, error) from None
+    try:
+        _require_file(_kind(os.fstat(file.fileno()).st_mode), path, what)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def read_bytes(path: Path, what: str, *, most: int | None = None) -> bytes:
+    """The content of a plain file, or its first `most` bytes."""
+    try:
+        with open_file(path, what) as file:
+            size = os.fstat(file.fileno()).st_size
+            if most is None and size > MOST_BYTES:
+                raise unreadable(
+                    path, what, f"it has {size} bytes, and {MOST_BYTES} is the most that is read"
+                )
+            return file.read() if most is None else file.read(most)
+    except OSError as error:
         raise unreadable(path, what, error) from None
 
 
@@ -74,31 +124,115 @@ def read_text(path: Path, what: str) -> str:
         return read_bytes(path, what).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
-            f"The {what} `{shown(path)}` must be text in UTF-8, but it is not: {error}."
+            f"The {what} `{shown(path)}` must be text in UTF-8, but it is not: {error}. Save it "
+            "as UTF-8."
         ) from None
 
 
 def read_json(path: Path, what: str) -> object:
-    """The content of a plain file of JSON."""
-    return parse_json(read_text(path, what), f"The {what} `{shown(path)}`")
+    """The content of a plain file of JSON, each key given once and each number finite."""
+    subject = f"The {what} `{shown(path)}`"
+    text = read_text(path, what)
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_once,
+            parse_int=_whole,
+            parse_float=_finite,
+            parse_constant=_no_number,
+        )
+    except _Refused as error:
+        raise DataError(f"{subject} {error}") from None
+    except RecursionError:
+        raise _too_deep(subject) from None
+    except ValueError as error:
+        raise DataError(f"{subject} must be JSON, but it is not: {error}.") from None
 
 
 def parse_json(text: str | bytes, what: str) -> object:
-    """The value that a JSON text stands for.
+    """The value that a JSON text stands for; NaN and Infinity are numbers to it, as to Python.
 
     Args:
         text: From outside.
         what: The subject of the message, such as "The card of `af.safetensors`".
     """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=_whole)
+    except _Refused as error:
+        raise DataError(f"{what} {error}") from None
     except RecursionError:
-        raise DataError(f"{what} must be JSON, but it is nested too deeply.") from None
-    except ValueError as error:  # not JSON, not UTF-8, or a number of thousands of digits
+        raise _too_deep(what) from None
+    except ValueError as error:  # not JSON, or not UTF-8
         raise DataError(f"{what} must be JSON, but it is not: {error}.") from None
 
 
-def unreadable(path: Path, what: str, problem: object) -> DataError:
+def unreadable(path: str | Path, what: str, problem: object) -> DataError:
     """The error for a file that cannot be read."""
     reason = problem.strerror or problem if isinstance(problem, OSError) else problem
-    return DataError(f"The {what} `{shown(path)}` cannot be read: {reason}. Check the path.")
+    return DataError(f"The {what} `{shown(path)}` cannot be read: {_shown(str(reason), 2 * _SHOWN)}. Check the path.")
+
+
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)  # Windows would translate ends of lines
+    | getattr(os, "O_CLOEXEC", 0)
+)
+
+
+class _Refused(ValueError):
+    """The rest of a sentence about a JSON text."""
+
+
+def _kind(mode: int) -> Kind:
+    if stat.S_ISREG(mode):
+        return "file"
+    return "folder" if stat.S_ISDIR(mode) else "special"
+
+
+def _require_file(kind: Kind, path: Path, what: str) -> None:
+    problem = {
+        "missing": "No such file",
+        "dangling": "it is a link to a file that does not exist",
+        "folder": "it is a folder",
+        "special": "it is not a plain file but a device, pipe or socket",
+    }.get(kind)
+    if problem is not None:
+        raise unreadable(path, what, problem)
+
+
+def _too_deep(what: str) -> DataError:
+    return DataError(f"{what} must be JSON, but it is nested too deeply. Write it flatter.")
+
+
+def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _Refused(f"has the key `{_shown(key)}` twice in one object. Give it once.")
+        found[key] = value
+    return found
+
+
+def _whole(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise _too_large(text)
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _too_large(text)
+    return number
+
+
+def _no_number(text: str) -> float:
+    raise _Refused(f"must have finite numbers, but has {text}. Write a number, or leave it out.")
+
+
+def _too_large(text: str) -> _Refused:
+    return _Refused(
+        f"must have numbers that a float can hold, but has {_shown(text)}. Use other units."
+    )

@@ -5,11 +5,12 @@ their types and defaults. There is no second table to keep.
 """
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Literal, Protocol, TypeVar, get_args, get_origin, runtime_checkable
 
-from metabo.errors import OptionError, unknown
+from metabo.errors import OptionError, brief, shown, unknown
 
 T = TypeVar("T")
 Range = tuple[float, float]
@@ -30,12 +31,16 @@ class Readable(Protocol):
         ...
 
 
+_DIGITS = 18
+"""Longest whole number that an option can be: it fits 64 bits."""
 _OPENED_BY = {"table": "path"}
 """Names whose first option may be given by its value alone: `table:FOLDER`."""
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
     """Split `name:option=value:...` into the name and its options, values still text."""
+    if not isinstance(text, str):
+        raise OptionError(f"A name must be text, such as `branin`, but got {brief(text)}.")
     name, *parts = text.strip().split(":")
     options: dict[str, str] = {}
     if name in _OPENED_BY and parts and "=" not in parts[0]:
@@ -44,11 +49,13 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
         option, equals, value = part.partition("=")
         if not (option and equals and value):
             raise OptionError(
-                f"Options are written `name:option=value`, but got `{part}` in `{text}`. "
-                "Write for example `ucb:beta=4`."
+                f"Options are written `name:option=value`, but got `{shown(part)}` in "
+                f"`{shown(text)}`. Write for example `ucb:beta=4`."
             )
         if option in options:
-            raise OptionError(f"Option `{option}` is given twice in `{text}`. Give it once.")
+            raise OptionError(
+                f"Option `{shown(option)}` is given twice in `{shown(text)}`. Give it once."
+            )
         options[option] = value
     return name, options
 
@@ -82,12 +89,12 @@ def convert(value: object, annotation: object, what: str) -> object:
     """A value of the annotated type from text, or the value itself where it is of that type."""
     accepted = get_args(annotation)
     if get_origin(annotation) is Literal:
-        if value not in accepted:
+        if not isinstance(value, str | int) or value not in accepted:
             choices = ", ".join(f"`{a}`" for a in accepted)
-            raise OptionError(f"{what} must be one of {choices}, but got `{value}`.")
+            raise OptionError(f"{what} must be one of {choices}, but got `{_text(value)}`.")
         return value
     if type(None) in accepted:
-        if value is None or value == "none":
+        if value is None or (isinstance(value, str) and value == "none"):
             return None
         (annotation,) = (a for a in accepted if a is not type(None))
     form, read = (
@@ -97,8 +104,11 @@ def convert(value: object, annotation: object, what: str) -> object:
     )
     try:
         return read(value)
-    except (ValueError, TypeError, OverflowError, KeyError):
-        raise OptionError(f"{what} must be {form}, but got `{value}`.") from None
+    except OverflowError:
+        form = _LIMITED[annotation]
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise OptionError(f"{what} must be {form}, but got `{_text(value)}`.")
 
 
 def require_whole(
@@ -111,23 +121,37 @@ def require_whole(
         value: What was given.
         low: The least value that is allowed.
         high: The largest.
-        in_shell: What the argument is called there; `--name` if None.
+        in_shell: What the argument is called there, if it is not an option of this name.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        rule = f"must be a whole number in {low}..{high}, but got {value!r:.100}."
-        raise OptionError(f"`{name}` {rule}", shell=f"`{in_shell or f'--{name}'}` {rule}")
+        rule = f"must be a whole number in {low}..{high}, but got {brief(value)}."
+        shell = None if in_shell is None else f"`{in_shell}` {rule}"
+        raise OptionError(f"`{name}` {rule}", shell=shell)
+
+
+def _text(value: object) -> str:
+    """A value as the message about it repeats it."""
+    return shown(value) if isinstance(value, str) else brief(value)
 
 
 def _read_int(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, str | Integral):
         raise TypeError
-    return int(value)
+    if isinstance(value, str) and len(value) > 1000:  # beyond 4,300 digits Python refuses itself
+        raise OverflowError
+    number = int(value)
+    if abs(number) >= 10**_DIGITS:
+        raise OverflowError
+    return number
 
 
 def _read_float(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, str | Real):
         raise TypeError
-    return float(value)
+    number = float(value)
+    if not math.isfinite(number):
+        raise OverflowError
+    return number
 
 
 def _read_bool(value: object) -> bool:
@@ -161,3 +185,10 @@ _READERS: dict[object, tuple[str, Callable[[object], object]]] = {
     tuple[str, ...]: ("names with commas between", _read_names),
     Range: ("a range `low..high`", _read_range),
 }
+_LIMITED: dict[object, str] = {
+    int: f"a whole number of at most {_DIGITS} digits",
+    float: "a finite number",
+    tuple[int, ...]: f"whole numbers of at most {_DIGITS} digits with commas between",
+    Range: "a range `low..high` of finite numbers",
+}
+"""What to say of numbers that are too large."""

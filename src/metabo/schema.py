@@ -6,7 +6,7 @@
 
 from collections.abc import Mapping
 
-from metabo.errors import DataError, MetaBOError
+from metabo.errors import DataError, MetaBOError, brief, shown
 from metabo.space import Choice, Float, Int, Parameter, Space
 
 _TYPES: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
@@ -20,7 +20,7 @@ def to_json(space: Space) -> dict[str, dict[str, object]]:
 def from_json(record: object) -> Space:
     """The space that `to_json` described; `log` may be left out."""
     if not isinstance(record, Mapping):
-        raise DataError(f"A space is an object of parameters by name, but got {record!r}.")
+        raise DataError(f"A space is an object of parameters by name, but got {brief(record)}.")
     return Space({str(name): _read(str(name), one) for name, one in record.items()})
 
 
@@ -28,12 +28,13 @@ def first_difference(given: Space, known: Space) -> str | None:
     """What tells two spaces apart, in words; the order of parameters does not."""
     for name in known.parameters:
         if name not in given.parameters:
-            return f"parameter `{name}` is missing"
+            return f"parameter `{shown(name)}` is missing"
     for name, parameter in given.parameters.items():
         if name not in known.parameters:
-            return f"there is no parameter `{name}` in it"
+            return f"there is no parameter `{shown(name)}` in it"
         if parameter != known.parameters[name]:
-            return f"parameter `{name}` is {parameter}, not {known.parameters[name]}"
+            here, there = brief(parameter), brief(known.parameters[name])
+            return f"parameter `{shown(name)}` is {here}, not {there}"
     return None
 
 
@@ -64,11 +65,11 @@ def _read(name: str, record: object) -> Parameter:
             and {"low", "high"} <= set(fields) <= {"low", "high", "log"}
         ):
             if not isinstance(is_log, bool):
-                raise DataError(f"`log` must be true or false, but got {is_log!r}.")
+                raise DataError(f"`log` must be true or false, but got {brief(is_log)}.")
             return _TYPES[kind](**fields)
     except MetaBOError as error:
-        raise DataError(f"Parameter `{name}`: {error}") from None
+        raise DataError(f"Parameter `{shown(name)}`: {error}") from None
     raise DataError(
-        f'Parameter `{name}` must be like {{"type": "float", "low": 0, "high": 1}} (or `int`) or '
-        f'{{"type": "choice", "values": ["a", "b"]}}, but got {record!r}.'
+        f'Parameter `{shown(name)}` must be like {{"type": "float", "low": 0, "high": 1}} (or '
+        f'`int`) or {{"type": "choice", "values": ["a", "b"]}}, but got {brief(record)}.'
     )

@@ -7,7 +7,8 @@ on disk, in `$METABO_CACHE` or else the user's cache folder, under a hash of all
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from metabo.ascent import ascend, differentiated
 from metabo.domain import Domain, Finite, sobol
 from metabo.errors import OptionError, OutputError
 from metabo.gp import Ensemble, Prior, fit
+from metabo.inputs import require_file
 from metabo.seeding import generator
 from metabo.shapes import Float
 from metabo.store import save_bytes, write_all
@@ -149,7 +151,13 @@ def _folder() -> Path:
     given = os.environ.get("METABO_CACHE")
     if given:
         return Path(given)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "metabo"
+    home = os.environ.get("XDG_CACHE_HOME")
+    if home:
+        return Path(home) / "metabo"
+    try:
+        return Path.home() / ".cache" / "metabo"
+    except RuntimeError:  # a user without a home folder
+        return Path(tempfile.gettempdir()) / "metabo"
 
 
 def _digest(*things: object) -> str:
@@ -175,6 +183,8 @@ def _flat(thing: object) -> Iterable[bytes]:
         yield f"{thing!r};".encode()
 
 
+_RECORD = "record"
+"""Key of the rest of the prior and of a digest of everything."""
 _TENSORS = ("x", "y", "lengthscale", "signal_variance", "noise_variance")
 
 
@@ -183,20 +193,33 @@ def _write(data: SourceData, path: Path) -> None:
     rest = {"kernel": prior.kernel, "mean": prior.mean, "jitter": prior.jitter}
     values = (data.x, data.y, prior.lengthscale, prior.signal_variance, prior.noise_variance)
     tensors = {name: v.contiguous().clone() for name, v in zip(_TENSORS, values, strict=True)}
-    content = to_bytes(tensors, {"prior": json.dumps(rest)})
+    text = json.dumps(rest)
+    # One key only: the order of several is random, and equal data should make equal files.
+    metadata = {_RECORD: json.dumps({"prior": text, "blake2b": _checked(tensors, text)})}
+    content = to_bytes(tensors, metadata)
     with suppress(OutputError):  # a cache that cannot be kept costs time, nothing else
         write_all(path.parent, {path.name: save_bytes(content)})
 
 
+def _checked(tensors: Mapping[str, Tensor], prior: str) -> str:
+    """A digest of all that the file holds."""
+    parts = [(name, str(t.dtype), tuple(t.shape), t) for name, t in sorted(tensors.items())]
+    return _digest(parts, prior)
+
+
 def _read(path: Path, n_sources: int, x: Tensor) -> SourceData | None:
-    """The data in the file; None where there is none, or nothing that can be used."""
+    """The data in the file; None where there is none, or where a bit of it is another."""
     try:
+        require_file(path, "cache")
         with safe_open(path, framework="pt") as file:
             stored = {name: file.get_tensor(name) for name in _TENSORS}
-            rest = json.loads(file.metadata()["prior"])
+            record = json.loads(file.metadata()[_RECORD])
+        if record["blake2b"] != _checked(stored, record["prior"]):
+            return None
+        rest = json.loads(record["prior"])
         hyperparameters = (stored[name] for name in _TENSORS[2:])
         data = SourceData(Prior(*hyperparameters, **rest), stored["x"], stored["y"])
-    except (OSError, SafetensorError, ValueError, KeyError, TypeError):
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, RuntimeError):
         return None
     is_whole = data.y.shape == (n_sources, len(x)) and torch.equal(data.x, x)
     return data if is_whole and bool(torch.isfinite(data.y).all()) else None

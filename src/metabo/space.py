@@ -3,16 +3,21 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from metabo.domain import require_inside
-from metabo.errors import DataError, OptionError, ShapeError, unknown
-from metabo.parameter import Choice, Float, Int, Parameter, Value
+from metabo.errors import DataError, OptionError, ShapeError, brief, listed, shown, unknown
+from metabo.parameter import Choice, Float, Int, Parameter, Value, is_writable
 from metabo.shapes import Float as Axes
 
 __all__ = ["Choice", "Float", "Int", "Parameter", "Space", "Value"]
+
+MOST_COORDINATES = 5_000
+"""Beyond it no search is of use, and the memory it takes grows with the square."""
+_LONGEST_NAME = 1_000
 
 
 @dataclass(frozen=True)
@@ -22,22 +27,35 @@ class Space:
     parameters: Mapping[str, Parameter]
 
     def __post_init__(self) -> None:
-        """Check that there is something to search."""
+        """Check that there is something to search; the mapping is copied."""
+        if not isinstance(self.parameters, Mapping):
+            raise OptionError(
+                "A `Space` is made of parameters by name, such as {'x': metabo.Float(0, 1)}, but "
+                f"got {brief(self.parameters)}."
+            )
         if not self.parameters:
             raise OptionError("A `Space` needs at least one parameter, but got none.")
         for name, parameter in self.parameters.items():
             if not isinstance(name, str) or not isinstance(parameter, Parameter):
                 raise OptionError(
                     "A `Space` maps names to `Float`, `Int` or `Choice`, but got "
-                    f"{name!r}: {parameter!r}."
+                    f"{brief(name)}: {brief(parameter)}."
                 )
+            _check_name(name)
+        object.__setattr__(self, "parameters", dict(self.parameters))
+        if self.dim > MOST_COORDINATES:
+            raise OptionError(
+                f"A `Space` can have {MOST_COORDINATES} coordinates at most, but got {self.dim}: "
+                "a `Choice` takes one per value, others one each. Leave parameters out, or make "
+                "a `Choice` of numbers an `Int` or `Float`."
+            )
 
     @classmethod
     def cube(cls, dim: int) -> "Space":
         """The unit cube itself: `x1` to `xD`, each in [0, 1]."""
         return cls({f"x{i + 1}": Float(0.0, 1.0) for i in range(dim)})
 
-    @property
+    @cached_property
     def dim(self) -> int:
         """Coordinates of the unit cube; a `Choice` takes one per value."""
         return sum(p.n_coordinates for p in self.parameters.values())
@@ -52,22 +70,22 @@ class Space:
         """A full set of named values in the space's order, as plain floats, ints and choices."""
         if not isinstance(values, Mapping):
             raise DataError(
-                f"Values must be given by name, such as {{'x': 0.5}}, but got {values!r}."
+                f"Values must be given by name, such as {{'x': 0.5}}, but got {brief(values)}."
             )
         for name in values:
             if name not in self.parameters:
-                raise unknown("parameter", str(name), self.parameters)
+                raise unknown("parameter", _text(name), self.parameters)
         cleaned: dict[str, Value] = {}
         for name, parameter in self.parameters.items():
             if name not in values:
                 raise DataError(
-                    f"Parameter `{name}` is missing. "
-                    f"Give a value for each of {list(self.parameters)}."
+                    f"Parameter `{shown(name)}` is missing. "
+                    f"Give a value for each of {listed(self.parameters)}."
                 )
             try:
                 cleaned[name] = parameter.clean(values[name])
             except (DataError, OptionError) as error:
-                raise DataError(f"Parameter `{name}`: {error}") from None
+                raise DataError(f"Parameter `{shown(name)}`: {error}") from None
         return cleaned
 
     def encode(self, values: Mapping[str, object]) -> Axes[Tensor, " D"]:
@@ -102,3 +120,16 @@ class Space:
                 f"`x` must end in an axis of size {self.dim} (the space's encoded dimension), "
                 f"but got shape {tuple(x.shape)}."
             )
+
+
+def _check_name(name: str) -> None:
+    """Raise unless the name can be written to a file and given as a word of a command."""
+    if not is_writable(name) or "\0" in name or len(name) > _LONGEST_NAME:
+        raise OptionError(
+            f"The name of a parameter must be Unicode text of {_LONGEST_NAME} characters at most, "
+            f"without NUL, but got `{shown(name)}`. Rename it."
+        )
+
+
+def _text(name: object) -> str:
+    return name if isinstance(name, str) else brief(name)

@@ -3,11 +3,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
 
 from metabo.cli import report
+from metabo.cli.app import in_shell_words
 from metabo.experiments.catalogue import Experiment, Scale
 from metabo.experiments.runs import job
 
@@ -150,7 +152,7 @@ def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, 
         (("evaluate", "branin", "--out", "x" * 300), "Error: The output folder"),
         (("evaluate", "[/red]"), "Error: Unknown family `[/red]`."),
         (("evaluate", "branin", "--methods", "ucb:beta=-1"), "Error: `beta` must be finite"),
-        (("evaluate", "branin:sources=99999999999999999999"), "Error: `sources` must lie in"),
+        (("evaluate", "branin:sources=99999999999999999"), "Error: `sources` must lie in"),
         (
             ("evaluate", "branin", "--artifact", "branin"),
             "Error: The artifact `branin` is for the method `metabo`, which is not among",
@@ -312,4 +314,46 @@ def test_report_names_what_it_does_not_know(metabo, tmp_path):
     assert "Unknown experiment `figure-3`" in err
     code, _, err = metabo("report", "--scale", "huge", "--out", tmp_path)
     assert code == 2
-    assert "`scale` must be `smoke` or `full`" in err
+    assert "`--scale` must be `smoke` or `full`" in err
+
+
+def special(folder):
+    """Paths by kind, none of which is a plain file or a folder."""
+    os.mkfifo(folder / "fifo")
+    (folder / "dangling").symlink_to("nothing")
+    (folder / "loop").symlink_to("loop")
+    found = {name: str(folder / name) for name in ("fifo", "dangling", "loop")}
+    return found | {"device": "/dev/zero", "long": "n" * 5000}
+
+
+@pytest.mark.parametrize("kind", ["fifo", "dangling", "loop", "device", "long"])
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        (("init", "run.jsonl", "--budget", "3", "--space", "PATH"), "The `--space` file"),
+        (("evaluate", "branin", "--task-file", "PATH"), "The task file"),
+        (("evaluate", "table:PATH"), "The table folder"),
+        (("train", "table:PATH"), "The table folder"),
+        (("crossvalidate", "table:PATH"), "The table folder"),
+    ],
+)
+def test_special_files_get_an_answer_at_once(metabo, tmp_path, kind, command, what):
+    path = special(tmp_path)[kind]
+    start = time.perf_counter()
+    code, out, err = metabo(*(word.replace("PATH", path) for word in command))
+    assert time.perf_counter() - start < 1
+    assert (code, out) == (2, "")
+    assert err.startswith(f"Error: {what} `")
+    assert " cannot be read: " in err
+    assert err.count("\n") == 1
+    assert len(err) < 500
+
+
+def test_an_argument_is_named_as_it_was_typed(metabo):
+    _, _, err = metabo("evaluate", "branin", "--budget", "99999999999999999999")
+    assert err.startswith("Error: `--budget` must be a whole number in 1..10000, but got 99999999")
+    _, _, err = metabo("train", "branin:sources=0")
+    assert err.startswith("Error: `sources` must lie in 1..1000000, but got 0")
+    typed = ["train", "--task-file=x"]
+    assert in_shell_words("`task_file` must hold", typed) == "`--task-file` must hold"
+    assert in_shell_words("`budget` must be", typed) == "`budget` must be"

@@ -142,7 +142,7 @@ def test_task_files_that_do_not_fit_are_named(tmp_path, unchecked, content, mess
         ({"methods": [1]}, "at least one name"),
         ({"methods": ["ucb:beta=-1"]}, "`beta` must be finite and not negative, but got -1"),
         ({"methods": ["ucb:delta=0"]}, "`delta` must lie between 0 and 1"),
-        ({"methods": ["pi:xi=nan"]}, "`xi` must be finite"),
+        ({"methods": ["pi:xi=nan"]}, "`xi` of method `pi` must be a finite number"),
         ({"methods": ["taf-me:M=0"]}, r"`M` must lie in 1..1000000 \(the source tasks"),
         ({"methods": ["taf-r:N=9999"]}, r"`N` must lie in 1..5000 \(points of a source"),
         ({"methods": ["taf-r:rho=0"]}, "`rho` must be positive"),

@@ -70,7 +70,9 @@ def test_mistakes_are_named():
         metabo.function_family("a", bowl, dim=2, parameters={})
     with pytest.raises(ShapeError, match="must give a tensor, but gave ndarray"):
         metabo.function_family("a", lambda x, p: x[..., 0].numpy(), dim=2, parameters=PARAMETERS)
-    with pytest.raises(OptionError, match="`budget` must be at least 1, but got 0"):
+    with pytest.raises(
+        OptionError, match=r"`budget` must be a whole number in 1..10000, but got 0"
+    ):
         metabo.function_family("a", bowl, dim=2, parameters=PARAMETERS, budget=0)
     with pytest.raises(OptionError, match="A family's name is made of lower-case letters"):
         metabo.register(metabo.function_family("a,b", bowl, dim=2, parameters=PARAMETERS))

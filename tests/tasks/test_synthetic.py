@@ -182,14 +182,14 @@ def test_an_empty_task_list_is_refused():
     ("name", "message"),
     [
         ("branin:translation=-0.1..0.1", "range of magnitudes from 0 up"),
-        ("branin:translation=nan..1", "range of magnitudes from 0 up"),
+        ("branin:translation=nan..1", r"must be a range `low..high` of finite numbers"),
         ("branin:translation=5..6", "must meet"),
         ("branin:translation=0.2..0.1", "low <= high"),
         ("branin:scale=-2..-1", "`scale` must meet"),
-        ("branin:scale=1e400..2", "must be finite"),
+        ("branin:scale=1e400..2", r"of finite numbers, but got `1e400..2`"),
         ("branin:sources=0", r"`sources` must lie in 1..1000000, but got 0"),
         ("branin:noise=-1", r"`noise` must lie in 0..1e6"),
-        ("branin:noise=nan", r"`noise` must lie in 0..1e6"),
+        ("branin:noise=nan", "`noise` of family `branin` must be a finite number"),
     ],
 )
 def test_impossible_options_are_refused(name, message):

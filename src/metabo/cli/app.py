@@ -1,6 +1,8 @@
 """The commands by name, and the way in from the shell."""
 
+import re
 import sys
+from collections.abc import Sequence
 
 import typer
 from rich.console import Console
@@ -42,6 +44,20 @@ def main() -> None:
         app()
     except MetaBOError as error:
         Console(stderr=True).print(
-            Text("Error: ", "bold red").append(error.in_shell, "not bold default"), soft_wrap=True
+            Text("Error: ", "bold red").append(
+                in_shell_words(error.in_shell, sys.argv), "not bold default"
+            ),
+            soft_wrap=True,
         )
         sys.exit(2)
+
+
+def in_shell_words(message: str, typed: Sequence[str]) -> str:
+    """The message about an argument, which names it as the option that was typed: `--budget`."""
+    options = {word.partition("=")[0] for word in typed if word.startswith("--")}
+
+    def as_typed(found: re.Match[str]) -> str:
+        option = f"--{found[1].replace('_', '-')}"
+        return f"`{option}`" if option in options else found[0]
+
+    return re.sub(r"`([a-z_]+)`(?= must )", as_typed, message)

@@ -7,4 +7,5 @@ console = Console()
 
 def say(text: str) -> None:
     """Print a sentence as it is: brackets are no markup, numbers are not coloured."""
-    console.out(text, highlight=False)
+    # A path may hold bytes that are no text, which a terminal refuses.
+    console.out(text.encode("utf-8", "backslashreplace").decode(), highlight=False)

@@ -8,12 +8,14 @@ import typer
 from rich.text import Text
 
 from metabo.cli.console import console, say
-from metabo.errors import OptionError
+from metabo.errors import OptionError, shown
 from metabo.experiments import Explanation, explain, explain_run
 from metabo.experiments.display import empty_table
 from metabo.policies import SearchName
 from metabo.space import Value
 from metabo.store import require_writable, write_all
+
+_MOST_STEPS = 10_000
 
 
 def explain_(
@@ -102,10 +104,14 @@ def _numbers(text: str) -> list[int] | Literal["all"]:
         return "all"
     numbers: list[int] = []
     for part in text.split(","):
-        found = re.fullmatch(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?", part)
-        if found is None:
-            raise OptionError(f"Steps are written like `1-4,10` or `all`, but got `{text}`.")
-        numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
+        found = re.fullmatch(r"\s*(\d{1,5})\s*(?:-\s*(\d{1,5})\s*)?", part)
+        if found is not None:
+            numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
+        if found is None or len(numbers) > _MOST_STEPS:
+            raise OptionError(
+                f"Steps are written like `1-4,10` or `all`, but got `{shown(text)}`. "
+                f"Give {_MOST_STEPS} at most."
+            )
     return numbers
 
 
@@ -114,7 +120,7 @@ def _place(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise OptionError(
-            f"A place is written as its coordinates, like `0.5,0.5`, but got `{text}`."
+            f"A place is written as its coordinates, like `0.5,0.5`, but got `{shown(text)}`."
         ) from None
 
 

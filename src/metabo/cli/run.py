@@ -9,8 +9,8 @@ import typer
 
 from metabo.cli.console import say
 from metabo.cli.words import VALUE, read_number, read_words, written
-from metabo.errors import DataError, OptionError
-from metabo.inputs import kind_of, shown
+from metabo.errors import DataError, MetaBOError, OptionError
+from metabo.inputs import kind_of, read_json, shown
 from metabo.optimizer import CandidatesName, Direction, Optimizer, Run
 from metabo.optimizer.surrogate import PriorName
 from metabo.policies import SearchName
@@ -185,10 +185,8 @@ def _drop(run: Run, journal: Path, words: list[str], *, is_all: bool) -> None:
 
 
 def _read_space(path: Path) -> Space:
+    record = read_json(path, "`--space` file")
     try:
-        return from_json(json.loads(path.read_text()))
-    except OSError as error:
-        reason = error.strerror or error
-        raise DataError(f"The space `{path}` cannot be read: {reason}. Check the path.") from None
-    except ValueError as error:  # bad JSON, and our own errors
-        raise DataError(f"The space `{path}` cannot be used: {error}") from None
+        return from_json(record)
+    except MetaBOError as error:
+        raise DataError(f"The `--space` file `{shown(path)}` cannot be used: {error}") from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from shlex import quote
 
-from metabo.errors import OptionError
+from metabo.errors import OptionError, shown
 from metabo.space import Choice, Int, Parameter, Space, Value
 
 VALUE = "value"
@@ -30,11 +30,11 @@ def read_words(words: Sequence[str], space: Space) -> tuple[dict[str, object], f
         is_known = name in space.parameters
         if not (equals and (name or is_known) and (text or is_known)):
             raise OptionError(
-                f"Parameters are written `name=value`, but got `{word}`. Write for example "
-                f"`{next(iter(space.parameters))}=0.5`."
+                f"Parameters are written `name=value`, but got `{shown(word)}`. Write for example "
+                f"`{shown(next(iter(space.parameters)))}=0.5`."
             )
         if name in params or (name == VALUE and value is not None):
-            raise OptionError(f"`{name}` is given twice. Give it once.")
+            raise OptionError(f"`{shown(name)}` is given twice. Give it once.")
         if name == VALUE and name not in space.parameters:
             value = read_number(text)
         else:
@@ -58,8 +58,8 @@ def read_number(text: str) -> float:
         number = float(text)
     if not math.isfinite(number):
         raise OptionError(
-            f"A value must be a finite number, but got `{text}`. Tell a failed evaluation with "
-            "`--failed` instead of a value."
+            f"A value must be a finite number, but got `{shown(text)}`. Tell a failed "
+            "evaluation with `--failed` instead of a value."
         )
     return number
 
@@ -68,7 +68,8 @@ def _text(parameter: Parameter, value: Value) -> str:
     if not isinstance(parameter, Choice):
         return repr(value)
     # A word stands for text unless it is some value's JSON, as `1` and `true` are.
-    is_plain = isinstance(value, str) and _read(parameter, value) == value
+    # No word can hold a NUL, and a line should stay one.
+    is_plain = isinstance(value, str) and value.isprintable() and _read(parameter, value) == value
     return str(value) if is_plain else json.dumps(value)
 
 

@@ -22,6 +22,7 @@ from metabo.experiments.methods import method as method_of
 from metabo.experiments.setting import Setting
 from metabo.experiments.tables import table_record
 from metabo.experiments.training_runs import TrainingRuns, scores
+from metabo.inputs import parse_json, read_bytes
 from metabo.options import parse, require_whole
 from metabo.policies import searcher
 from metabo.shapes import Float
@@ -213,9 +214,10 @@ def _begin(out: Path, settings: Mapping[str, object]) -> None:
         write_all(out, {SETTINGS: save_json(given)})
         return
     try:
-        known = json.loads(path.read_text())
-    except (OSError, ValueError):
-        known = {}
+        stored = parse_json(read_bytes(path, "settings file"), "The settings file")
+    except DataError:
+        stored = {}
+    known = stored if isinstance(stored, dict) else {}
     names = [name for name in (*given, *known) if known.get(name) != given.get(name)]
     if names:
         raise DataError(

@@ -1,6 +1,5 @@
 """Run methods on the same test tasks and keep what happened."""
 
-import json
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -12,9 +11,10 @@ import torch
 from torch import Tensor
 
 from metabo.devices import require_device
-from metabo.errors import DataError, OptionError, unknown
+from metabo.errors import DataError, OptionError, brief, unknown
 from metabo.experiments.methods import identity, method
 from metabo.experiments.setting import HYPERPARAMETERS, Hyperparameters, Setting
+from metabo.inputs import read_json, shown
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.options import parse
@@ -196,32 +196,26 @@ def _refitted(name: str, policy: Policy) -> Policy:
 
 def read_tasks(setting: TaskFamily, path: Path) -> Tasks:
     """The tasks of a file; its name is in every complaint."""
-    try:
-        records = json.loads(path.read_text())
-    except OSError as error:
-        reason = error.strerror or error
-        raise DataError(
-            f"The task file `{path}` cannot be read: {reason}. Check the path."
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"The task file `{path}` must be JSON, but it is not: {error}. "
-            "Give a list with one object per task."
-        ) from None
+    records = read_json(path, "task file")
     if not isinstance(records, list):
-        raise DataError(f"The task file `{path}` must hold a list with one object per task.")
+        raise DataError(
+            f"The task file `{shown(path)}` must hold a list with one object per task, but has "
+            f"{brief(records)}."
+        )
     try:
         return setting.read(records)
     except DataError as error:
-        raise DataError(f"In the task file `{path}`: {error}") from None
+        raise DataError(f"In the task file `{shown(path)}`: {error}") from None
 
 
 def require_methods(methods: Sequence[str]) -> None:
     """Raise unless it is a list of different names."""
     if isinstance(methods, str) or not methods or not all(isinstance(m, str) for m in methods):
-        raise OptionError(f"`methods` must be a list with at least one name, but got {methods!r}.")
+        raise OptionError(
+            f"`methods` must be a list with at least one name, but got {brief(methods)}."
+        )
     if len({m.strip() for m in methods}) < len(methods):
-        raise OptionError(f"Each method can be given once, but got {list(methods)}.")
+        raise OptionError(f"Each method can be given once, but got {brief(list(methods))}.")
 
 
 def _check(
@@ -230,7 +224,9 @@ def _check(
     require_methods(methods)
     for name, value, most in (("tasks", tasks, 1_000_000), ("budget", budget, 10_000)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")
+            raise OptionError(
+                f"`{name}` must be a whole number in 1..{most}, but got {brief(value)}."
+            )
     if search not in SEARCHES:
         raise unknown("search", search, SEARCHES)
     if stream not in STREAMS:

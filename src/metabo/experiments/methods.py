@@ -15,7 +15,7 @@ from metabo.experiments.transfer import (
     taf_r,
     tuned,
 )
-from metabo.inputs import kind_of
+from metabo.inputs import kind_of, shown
 from metabo.options import build, declared_options, parse
 from metabo.policies import CLASSICAL, Policy, learned
 from metabo.pretrained import artifacts, first_sha256, load
@@ -52,7 +52,7 @@ def _learned(name: str, setting: Setting) -> Policy:
     if name not in artifacts() and kind_of(Path(name), "artifact") == "missing":
         few = " --sources 50" if name.endswith("-50") else ""
         raise OptionError(
-            f"There is no artifact `{name}`. Choose one with `--artifact`: "
+            f"There is no artifact `{shown(name)}`. Choose one with `--artifact`: "
             f"{', '.join(artifacts())}; or train one with `metabo train "
             f"{setting.family.name}{few}` and give its file."
         )

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import torch
 
-from metabo.errors import MetaBOError
+from metabo.errors import DataError, MetaBOError
 from metabo.experiments.catalogue import Unit
 from metabo.experiments.evaluate import versions
 from metabo.experiments.methods import identity
 from metabo.experiments.runs import RUNS, Job, Record
 from metabo.experiments.runs.job import STUDIES, short
+from metabo.inputs import parse_json, read_bytes
 from metabo.store import save_json, write_all
 from metabo.version import commit
 
@@ -25,8 +26,8 @@ OnUnit = Callable[[Unit, int, int], None]
 def stored(unit: Unit, folder: Path) -> Record | None:
     """The unit's result; None where there is none, or one of another configuration or artifact."""
     try:
-        record = json.loads((folder / unit.path).read_text())
-    except (OSError, ValueError, RecursionError):
+        record = parse_json(read_bytes(folder / unit.path, "result"), "The result")
+    except DataError:
         return None
     if not isinstance(record, dict) or "result" not in record:
         return None

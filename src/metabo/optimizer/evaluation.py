@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from metabo.errors import DataError
+from metabo.errors import DataError, brief
 from metabo.shapes import Float
 from metabo.space import Value
 
@@ -49,7 +49,7 @@ def require_value(value: object) -> float:
             number = math.inf
     if not math.isfinite(number):
         raise DataError(
-            f"A value must be a finite number, but got {value!r:.100}. Tell a failed evaluation "
+            f"A value must be a finite number, but got {brief(value)}. Tell a failed evaluation "
             "with `tell_failure`."
         )
     return number

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict, cast
 
-from metabo.errors import DataError, MetaBOError, OptionError
+from metabo.errors import DataError, MetaBOError, OptionError, brief
 from metabo.gp import Prior
 from metabo.inputs import shown
 from metabo.optimizer.configurations import CandidatesName
@@ -126,7 +126,7 @@ def arguments(path: Path, header: Mapping[str, object], af: AF | None) -> Argume
         plain = {name: (_BEFORE | dict(header))[name] for name in names}
         for name in ("direction", "search", "candidates"):
             if not isinstance(plain[name], str):
-                raise DataError(f"`{name}` must be text, but is {plain[name]!r:.200}.")
+                raise DataError(f"`{name}` must be text, but is {brief(plain[name])}.")
         read = {
             "space": from_json(header["space"]),
             "af": identity["name"] if af is None else af,

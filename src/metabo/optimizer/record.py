@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from metabo.errors import DataError, MetaBOError
+from metabo.errors import DataError, MetaBOError, brief
 from metabo.inputs import shown
 from metabo.journal import Entry
 from metabo.optimizer.evaluation import Evaluation, require_value
@@ -79,7 +79,7 @@ class RunState:
             budget = fields.get("budget")
             require_whole("budget", budget, self.budget, MAX_BUDGET)
             return replace(self, budget=cast(int, budget))
-        raise DataError(f"It is of no known kind, or about no other line: {entry.record!r:.200}.")
+        raise DataError(f"It is of no known kind, or about no other line: {brief(entry.record)}.")
 
     def _told(self, n: int, one: Evaluation) -> "RunState":
         named = replace(one, number=len(self.told) + 1)
@@ -122,9 +122,9 @@ def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
     cleaned = space.clean(params)  # type: ignore[arg-type]
     value = None if is_failure else require_value(record["value"])
     if not isinstance(x, list) or not all(map(_is_coordinate, x)) or len(x) != space.dim:
-        raise DataError(f"`x` must be {space.dim} numbers in [0, 1], but got {x!r:.200}.")
+        raise DataError(f"`x` must be {space.dim} numbers in [0, 1], but got {brief(x)}.")
     if not is_near(x, encoded(cleaned, space)):
-        raise DataError(f"`x` is {x!r:.200}, which are not the parameters {cleaned!r:.200}.")
+        raise DataError(f"`x` is {brief(x)}, which are not the parameters {brief(cleaned)}.")
     return Evaluation(cleaned, value, tuple(map(float, x)))
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from metabo.domain import Domain
-from metabo.errors import OptionError
+from metabo.errors import OptionError, brief
 from metabo.gp import Prior
 from metabo.space import Space
 from metabo.tasks.base import Tasks
@@ -68,11 +68,13 @@ class ParametricFamily:
     def restricted(self, n_sources: int | None) -> "ParametricFamily":
         """The family of M fixed source tasks; None lifts the restriction."""
         if n_sources is not None and not 1 <= n_sources <= MAX_SOURCES:
-            raise OptionError(f"`sources` must lie in 1..{MAX_SOURCES}, but got {n_sources}.")
+            raise OptionError(
+                f"`sources` must lie in 1..{MAX_SOURCES}, but got {brief(n_sources)}."
+            )
         return replace(self, n_sources=n_sources)
 
     def observed_with(self, noise: float) -> "ParametricFamily":
         """The family observed with Gaussian noise, of which the surrogate model is told."""
         if not 0 <= noise <= 1e6:
-            raise OptionError(f"`noise` must lie in 0..1e6, but got {noise}.")
+            raise OptionError(f"`noise` must lie in 0..1e6, but got {brief(noise)}.")
         return replace(self, noise=noise, prior=self.prior.with_noise(noise))

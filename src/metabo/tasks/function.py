@@ -7,10 +7,11 @@ import torch
 from torch import Tensor
 
 from metabo.domain import Box, sobol
-from metabo.errors import DataError, OptionError, ShapeError
+from metabo.errors import DataError, OptionError, ShapeError, brief, shown
 from metabo.gp import Prior, fit
-from metabo.options import Range
+from metabo.options import Range, require_whole
 from metabo.shapes import Float, Int
+from metabo.space import MOST_COORDINATES
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.parameters import ParameterBox, TaskParameter
 
@@ -46,10 +47,15 @@ def function_family(
     """
     if not parameters:
         raise OptionError(f"Family `{name}` needs at least one parameter to tell its tasks apart.")
+    for key, ends in parameters.items():
+        if not isinstance(ends, tuple | list) or len(ends) != 2:
+            raise OptionError(
+                "`parameters` must give a range (low, high) for each name, but "
+                f"`{shown(key)}` has {brief(ends)}."
+            )
     box = ParameterBox(tuple(TaskParameter(key, *parameters[key]) for key in parameters))
-
-    if budget < 1:
-        raise OptionError(f"`budget` must be at least 1, but got {budget}.")
+    require_whole("budget", budget, 1, 10_000)
+    require_whole("dim", dim, 1, MOST_COORDINATES)
 
     def make(drawn: Mapping[str, Tensor]) -> FunctionTasks:
         n = len(next(iter(drawn.values())))

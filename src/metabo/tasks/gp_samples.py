@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from metabo.domain import Box
-from metabo.errors import OptionError
+from metabo.errors import OptionError, brief
 from metabo.gp import Prior
 from metabo.options import Range
 from metabo.shapes import Float, Int
@@ -97,7 +97,7 @@ def gp_sample_family(
         noise: Standard deviation of the noise in observed values.
     """
     if not 1 <= dim <= MOST_DIMENSIONS:
-        raise OptionError(f"`dim` must lie in 1..{MOST_DIMENSIONS}, but got {dim}.")
+        raise OptionError(f"`dim` must lie in 1..{MOST_DIMENSIONS}, but got {brief(dim)}.")
     box = ParameterBox(
         (
             TaskParameter("lengthscale", *lengthscale, limits=((0.01, 100.0),)),

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from metabo.domain import sobol
-from metabo.errors import DataError, OptionError, unknown
+from metabo.errors import DataError, OptionError, brief, listed, shown, unknown
 from metabo.options import Range
 from metabo.shapes import Float
 
@@ -30,10 +31,12 @@ class TaskParameter:
 
     def __post_init__(self) -> None:
         """Check the range."""
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
+        ends = f"{brief(self.low)}..{brief(self.high)}"
+        is_range = _is_finite(self.low) and _is_finite(self.high) and self.low <= self.high
+        if not (is_range and _is_finite(float(self.high) - float(self.low))):
             raise OptionError(
-                f"The range of `{self.name}` must be finite with low <= high, but got "
-                f"{self.low}..{self.high}."
+                f"The range of `{shown(self.name)}` must be finite with low <= high, but got "
+                f"{ends}."
             )
         if self.limits and (
             all(self.low > high for _, high in self.limits)
@@ -41,7 +44,7 @@ class TaskParameter:
         ):
             raise OptionError(
                 f"The range of `{self.name}` must meet {self._span}, where its tasks make sense, "
-                f"but got {self.low}..{self.high}."
+                f"but got {ends}."
             )
 
     @property
@@ -65,11 +68,11 @@ class TaskParameter:
         form = f"a list of {self.size} finite numbers" if self.size else "a finite number"
         items: list[Any] = value if self.size and isinstance(value, list) else [value]
         if len(items) != (self.size or 1) or not all(map(_is_finite, items)):
-            raise DataError(f"{where}: `{self.name}` must be {form}, but got {value!r}.")
+            raise DataError(f"{where}: `{self.name}` must be {form}, but got {brief(value)}.")
         for item, (low, high) in zip(items, self.limits or (), strict=False):
             if not low <= item <= high:
                 raise DataError(
-                    f"{where}: `{self.name}` must lie in {self._span}, but got {value!r}."
+                    f"{where}: `{self.name}` must lie in {self._span}, but got {brief(value)}."
                 )
         return [float(i) for i in items] if self.size else float(items[0])
 
@@ -115,14 +118,17 @@ class ParameterBox:
         for number, record in enumerate(records):
             where = f"Task {number}"
             if not isinstance(record, Mapping):
-                raise DataError(f"{where} must be an object with {names}, but got {record!r}.")
+                raise DataError(
+                    f"{where} must be an object with {listed(names)}, but got {brief(record)}."
+                )
             for name in record:
                 if name not in names:
-                    raise DataError(f"{where}: {unknown('task parameter', str(name), names)}")
+                    raise DataError(f"{where}: {unknown('task parameter', shown(name), names)}")
             for parameter in self.parameters:
                 if parameter.name not in record:
                     raise DataError(
-                        f"{where}: `{parameter.name}` is missing. Give each of {names}."
+                        f"{where}: `{shown(parameter.name)}` is missing. "
+                        f"Give each of {listed(names)}."
                     )
                 columns[parameter.name].append(parameter.read(record[parameter.name], where))
         return {
@@ -140,6 +146,6 @@ class ParameterBox:
 
 def _is_finite(item: object) -> bool:
     try:
-        return isinstance(item, int | float) and not isinstance(item, bool) and math.isfinite(item)
+        return isinstance(item, Real) and not isinstance(item, bool) and math.isfinite(item)
     except OverflowError:  # a whole number too large for a float
         return False

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from metabo.errors import OptionError, unknown
+from metabo.errors import OptionError, shown, unknown
 from metabo.gp import Prior
 from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
@@ -128,7 +128,7 @@ def register(family: ParametricFamily, *, replace: bool = False) -> None:
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", family.name):
         raise OptionError(
             "A family's name is made of lower-case letters, digits, `-` and `_`, but got "
-            f"`{family.name}`."
+            f"`{shown(family.name)}`."
         )
     if family.name in FAMILIES and not replace:
         raise OptionError(
@@ -156,7 +156,7 @@ def family(name: str, **options: object) -> TaskFamily:
         if not given.get("path"):
             raise OptionError(
                 "A table is given with its folder, `table:FOLDER`, or `table:path=FOLDER` where "
-                f"its name has an equals sign, but got `{name}`."
+                f"its name has an equals sign, but got `{shown(name)}`."
             )
         return build("family `table`", tabular("table", str(given.pop("path"))), given)
     if base not in FAMILIES:

@@ -216,7 +216,7 @@ def _read(
     except _DamageError:
         raise
     except (DataError, OSError, SafetensorError, RuntimeError, ValueError) as error:
-        raise _DamageError(str(error)) from None
+        raise _DamageError(shown(str(error))) from None
     digest = metadata.pop(_DIGEST, None)
     if digest is not None and digest != _digest(metadata, tensors):
         raise _DamageError("its content is not what was written")
@@ -265,7 +265,7 @@ def _parsed(metadata: dict[str, str], name: str) -> object:
         # A checkpoint of an earlier version does not say what its data were.
         return parse_json(metadata.get(name, "{}"), f"its {name}")
     except DataError as error:
-        raise _DamageError(str(error)) from None
+        raise _DamageError(shown(str(error))) from None
 
 
 def _require_same_data(

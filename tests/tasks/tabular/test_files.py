@@ -1,9 +1,11 @@
 import json
+import os
+import time
 
 import pytest
 import torch
 
-from metabo.errors import DataError, MetaBOError, OptionError
+from metabo.errors import DataError, MetaBOError, OptionError, brief
 from metabo.space import Choice, Float, Int
 from metabo.tasks.tabular import read_table, tabular
 
@@ -154,19 +156,77 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         (ROWS, {"test": [1]}, r"`test` in .* must be a list of names"),
         (ROWS, {"test": ["a", "a"]}, r"`test` in .* has a name twice"),
         (ROWS, {"direction": "up"}, r"`direction` in .* must be `maximize` or `minimize`"),
+        (ROWS, {"value": "loss", "dataset": "loss"}, r"`value` in .* must be another column than"),
+        (
+            ROWS,
+            {"value": "dataset"},
+            r"`value` in .* must be another column than that of the data",
+        ),
+        (ROWS, {"ignore": ["value"]}, r"`ignore` in .* must not name the columns of results"),
+        (ROWS, {"budget": 10**400}, r"at most 10000, but has a whole number of about 400 digits"),
+        (ROWS, {"test": {"a": 1}}, r"`test` in .* must be a list of names, but has \{'a': 1\}"),
+        (ROWS, {"value": 10**400}, r"`value` in .* must be the name of a column, but has a whole"),
+        (ROWS, {"parameters": {"lr": {"low": -(10**400)}}}, r"`low` of parameter `lr` .* a float"),
+        (ROWS, {"parameters": {"lr": {"high": 10**400}}}, r"`high` of parameter `lr` .* a float"),
+        (
+            ROWS,
+            {"parameters": {"lr": {"high": float("nan")}}},
+            r"must have finite numbers, but has NaN",
+        ),
+        (
+            ROWS,
+            {"parameters": {"depth": {"high": 2**51}}},
+            r"Parameter `depth` .* `Int` cannot hold",
+        ),
+        (
+            ROWS.replace("0.01", "1e999"),
+            {},
+            r"line 6, must have a finite number as parameter `lr`",
+        ),
+        (ROWS.replace("0.01", "9" * 400), {}, r"line 6, must have a finite number as parameter"),
+        (
+            ROWS.replace("0.01", "1_000"),
+            {},
+            r"line 6, must have a plain number or a name .*`1_000`",
+        ),
+        (ROWS.replace("0.01", "0x10"), {}, r"line 6, must have a plain number or a name .*`0x10`"),
+        (ROWS.replace("0.75", "1_000"), {}, r"line 5, must have a finite number as `value`"),
+        (
+            ROWS.replace(",5,", f",{2**51},"),
+            {},
+            r"Parameter `depth` .*within 2\*\*50 of 0.*\"depth\": \{\"type\": \"float\"\}",
+        ),
+        (ROWS.replace("hinge", "hi\0nge"), {}, r"line 2, has a NUL character"),
+        (ROWS.replace("loss", "l" * 2000), {}, r"name of a parameter must be .* 1000 characters"),
+        ("a," * 3_000_000, {}, r"columns of .* each another, but column 2 has `a` again"),
+        ("x" * 10_000_000, {}, r"line 1, is not CSV: field larger than field limit"),
+        (",".join(map(str, range(6000))), {}, r"must have rows"),
+        (ROWS.replace("0.75", "1e308"), {}, r"line 5, must have a result within 1e\+100 of 0"),
+        (
+            f"value,{','.join(f'c{i}' for i in range(6000))}\n" + "1," * 6000 + "1\n",
+            {},
+            r"must have 1 to 5000 columns with parameters, but .* have 6000",
+        ),
         (ROWS, {"budget": 0}, r"`budget` in .* must be a whole number of at least 1"),
         (ROWS, {"tests": []}, r"must be an object with keys among value, dataset"),
         ("dataset,x,x,value\n", {}, r"columns of .* must have names, each another"),
-        ("dataset,x,value\n", {}, r"have no rows"),
-        ("dataset,value\na,1\na,2\n", {}, r"have no column with a parameter"),
+        ("dataset,x,value\n", {}, r"must have rows, but the files in .* have none"),
+        (
+            "dataset,value\na,1\na,2\n",
+            {},
+            r"must have 1 to 5000 columns with parameters, but .* have none",
+        ),
     ],
+    ids=brief,
 )
 def test_a_bad_table_is_refused_in_one_sentence(tmp_path, text, settings, message):
     folder = write(tmp_path / "t", text)
     if settings:
         write(folder, json.dumps(settings), "table.json")
-    with pytest.raises(MetaBOError, match=message):
+    with pytest.raises(MetaBOError, match=message) as caught:
         read_table(folder)
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 1000
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
@@ -178,7 +238,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(DataError, match=r"past.csv`, line 7, is not CSV: field larger"):
         read_table(folder)
     (tmp_path / "u" / "past.csv").mkdir(parents=True)
-    with pytest.raises(DataError, match=r"past.csv` cannot be read: Is a directory"):
+    with pytest.raises(DataError, match=r"past.csv` cannot be read: it is a folder"):
         read_table(tmp_path / "u")
 
 
@@ -213,12 +273,104 @@ def test_files_must_have_the_same_columns(tmp_path):
 
 
 def test_a_folder_without_files_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"no CSV or Parquet file in the folder"):
+    with pytest.raises(DataError, match=r"must hold CSV or Parquet files, but .* has none"):
         read_table(tmp_path)
-    with pytest.raises(DataError, match=r"is not a folder"):
+    with pytest.raises(DataError, match=r"cannot be read: no such folder"):
         read_table(tmp_path / "missing")
 
 
 def test_a_grid_is_for_the_published_files_only(tmp_path):
     with pytest.raises(OptionError, match=r"`grid` is for the published files"):
         read_table(write(tmp_path / "t", ROWS), grid="published")
+
+
+def test_a_declared_choice_may_look_like_a_number(tmp_path):
+    folder = write(tmp_path / "t", ROWS.replace("0.01", "1_000"))
+    write(folder, json.dumps({"parameters": {"lr": {"type": "choice"}}}), "table.json")
+    assert read_table(folder).space.parameters["lr"] == Choice(("0.001", "0.1", "1_000"))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_they_do_anywhere(tmp_path, end):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    (folder / "past.csv").write_bytes(ROWS.replace("\n", end).encode())
+    assert read_table(folder).datasets == ("a", "b")
+
+
+def special(path, kind):
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to({"dangling": "nothing", "loop": path.name, "device": "/dev/zero"}[kind])
+
+
+@pytest.mark.parametrize("name", ["more.csv", "table.json", "more.parquet"])
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("fifo", "not a plain file but a device, pipe or socket"),
+        ("device", "not a plain file but a device, pipe or socket"),
+        ("folder", "it is a folder"),
+        ("dangling", "it is a link to a file that does not exist"),
+        ("loop", "Too many levels of symbolic links"),
+    ],
+)
+def test_special_files_in_a_folder_are_named_at_once(tmp_path, name, kind, problem):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    folder = write(tmp_path / "t", ROWS)
+    special(folder / name, kind)
+    start = time.perf_counter()
+    with pytest.raises(DataError, match=rf"`.*{name}` cannot be read: .*{problem}"):
+        read_table(folder)
+    assert time.perf_counter() - start < 1
+
+
+def test_links_that_lead_nowhere_but_are_no_table_do_not_matter(tmp_path):
+    folder = write(tmp_path / "t", ROWS)
+    special(folder / ".#past.csv~", "dangling")
+    special(folder / "notes", "loop")
+    assert read_table(folder).datasets == ("a", "b")
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "dangling", "loop"])
+def test_a_table_that_is_no_folder_is_refused_at_once(tmp_path, kind):
+    special(tmp_path / "t", kind)
+    start = time.perf_counter()
+    with pytest.raises(DataError, match=r"The table folder `.*t` cannot be read: "):
+        tabular("t", tmp_path / "t")()
+    assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    "name", ["~no-such-user", "n" * 5000, "a\0b", "\ud800", "~\ud800"], ids=brief
+)
+def test_absurd_names_of_folders_are_refused(name):
+    with pytest.raises(DataError, match=r"The table folder `.*` cannot be read: ") as caught:
+        read_table(name)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_folder_may_lose_files_while_it_is_read(tmp_path, monkeypatch):
+    folder = write(tmp_path / "t", ROWS)
+    write(folder, ROWS, "z.csv")
+    listing = list(folder.iterdir())
+    (folder / "z.csv").unlink()
+    monkeypatch.setattr("pathlib.Path.iterdir", lambda _: listing)
+    with pytest.raises(DataError, match=r"z.csv` cannot be read: No such file"):
+        read_table(folder)
+
+
+def test_a_column_of_parquet_that_comes_twice_is_named(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    columns = [pyarrow.array([0.1, 0.9])] * 3
+    (tmp_path / "p").mkdir()
+    twice = pyarrow.Table.from_arrays(columns, ["x", "x", "value"])
+    parquet.write_table(twice, tmp_path / "p" / "past.parquet")
+    with pytest.raises(DataError, match="column 2 has `x` again"):
+        read_table(tmp_path / "p")

@@ -74,7 +74,7 @@ def test_adaboost_is_told_from_the_svm(tmp_path):
     ("text", "message"),
     [
         ("0.5 0:1.0 3:1.0 4:x\n", r"line 1, must be a number and `index:value` pairs"),
-        ("nan 0:1.0 3:1.0 4:1\n", r"line 1, must begin with a finite number"),
+        ("nan 0:1.0 3:1.0 4:1\n", r"line 1, must have finite numbers, but has nan"),
         (svm_lines() + "0.9 0:1.0\n", r"gives the configuration \(0.0, 0.0\) two results"),
     ],
 )

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from metabo.domain import Box, Domain, require_inside
-from metabo.errors import DataError, OptionError
+from metabo.errors import DataError, OptionError, brief
 from metabo.gp import Prior
 from metabo.shapes import Float, Int
 from metabo.space import Space
@@ -155,8 +155,10 @@ def furuta_real_family(*, noise: float = 0.0) -> FurutaReal:
 
 def _number(record: Mapping[str, object], where: str) -> int:
     value = record.get("variation") if isinstance(record, Mapping) else None
-    if len(record) != 1 or isinstance(value, bool) or not isinstance(value, int):
-        raise DataError(f'{where} must be like {{"variation": 3}}, but got {record!r}.')
+    if isinstance(value, bool) or not isinstance(value, int) or len(record) != 1:
+        raise DataError(f'{where} must be like {{"variation": 3}}, but got {brief(record)}.')
     if not 0 <= value < len(BEST):
-        raise DataError(f"{where}: `variation` must lie in 0..{len(BEST) - 1}, but got {value}.")
+        raise DataError(
+            f"{where}: `variation` must lie in 0..{len(BEST) - 1}, but got {brief(value)}."
+        )
     return value

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from metabo.errors import OptionError
+from metabo.errors import OptionError, brief
+from metabo.inputs import entries, shown, user_path
 from metabo.tasks.tabular.family import Hyperparameters, TabularFamily
 from metabo.tasks.tabular.files import read_folder
 from metabo.tasks.tabular.sparse import Grid, is_sparse, read_sparse
@@ -23,19 +24,28 @@ def read_table(folder: str | Path, *, grid: Grid = "complete") -> Table:
         folder: Where the files are.
         grid: For the published SVM files, all 168 configurations or the published program's 143.
     """
-    path = Path(folder).expanduser()
-    stamp = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in sorted(path.glob("*")))
-    return _read(path, grid, stamp)
+    path = user_path(folder, "table folder")
+    return _read(path, grid, tuple(_stamp(entry) for entry in entries(path, "table folder")))
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    """What tells a file from an earlier one of its name."""
+    try:
+        known = path.stat()
+    except OSError:  # a link that leads nowhere, or a file that vanished: if needed, it is named
+        return path.name, 0, 0
+    return path.name, known.st_mtime_ns, known.st_size
 
 
 @lru_cache(maxsize=8)
 def _read(path: Path, grid: Grid, stamp: tuple[tuple[str, int, int], ...]) -> Table:
     is_tabular = any(name.endswith((".csv", ".parquet")) for name, *_ in stamp)
-    if not is_tabular and path.is_dir() and is_sparse(path):
+    if not is_tabular and is_sparse(path):
         return read_sparse(path, grid=grid)
     if grid != "complete":
         raise OptionError(
-            f"`grid` is for the published files, but `{path}` has none of them. Leave it out."
+            f"`grid` is for the published files, but `{shown(path)}` has none of them. "
+            "Leave it out."
         )
     return read_folder(path)
 
@@ -127,7 +137,7 @@ def table_family(
         if not 1 <= split.sources <= len(learned):
             raise OptionError(
                 f"`sources` must lie in 1..{len(learned)}, the number of data sets to learn "
-                f"from, but got {split.sources}."
+                f"from, but got {brief(split.sources)}."
             )
         learned = learned[: split.sources]
     if not learned:
@@ -138,7 +148,7 @@ def table_family(
     if not 0 <= split.validate < len(learned):
         raise OptionError(
             "`validate` must leave a data set to learn from: it must lie in "
-            f"0..{len(learned) - 1}, but got {split.validate}."
+            f"0..{len(learned) - 1}, but got {brief(split.validate)}."
         )
     # From fold to fold and turn to turn others are kept, so that in the end all have been.
     order = [name for name in others if name in learned] or learned
@@ -149,12 +159,12 @@ def table_family(
     if budget < 1 or (budget > n_points and not noise):
         raise OptionError(
             f"`budget` must lie in 1..{n_points}, the number of configurations, each of which is "
-            f"queried once at most, but got {budget}."
+            f"queried once at most, but got {brief(budget)}."
         )
     limits = (("noise", noise, 1e6), ("blend", blend, 1), ("bend", bend, 10))
     for option, value, most in limits:
         if not 0 <= value <= most:
-            raise OptionError(f"`{option}` must lie in 0..{most:g}, but got {value}.")
+            raise OptionError(f"`{option}` must lie in 0..{most:g}, but got {brief(value)}.")
     return TabularFamily(
         name,
         table,
@@ -174,8 +184,8 @@ def _fold(table: Table, split: Split) -> tuple[tuple[str, ...], tuple[str, ...]]
     parts = k_fold(table.sources, split.folds, seed=split.seed, together=table.together)
     assert split.fold is not None
     if not 0 <= split.fold < split.folds:
-        raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {split.fold}.")
+        raise OptionError(f"`fold` must lie in 0..{split.folds - 1}, but got {brief(split.fold)}.")
     if not 0 <= split.turn < split.folds - 1:
-        raise OptionError(f"`turn` must lie in 0..{split.folds - 2}, but got {split.turn}.")
+        raise OptionError(f"`turn` must lie in 0..{split.folds - 2}, but got {brief(split.turn)}.")
     after = (*parts[split.fold + 1 :], *parts[: split.fold])
     return parts[split.fold], tuple(name for part in after for name in part)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from metabo.domain import Finite
-from metabo.errors import DataError, OptionError
+from metabo.errors import DataError, OptionError, brief
 from metabo.gp import Prior, fit
 from metabo.shapes import Float
 from metabo.space import Space
@@ -99,9 +99,12 @@ class TabularFamily:
         """Tasks from `{"dataset": name}`."""
         names = []
         for number, record in enumerate(records):
-            if not isinstance(record, Mapping) or set(record) != {"dataset"}:
-                raise DataError(f'Task {number} must be {{"dataset": NAME}}, but is {record}.')
-            names.append(str(record["dataset"]))
+            name = record.get("dataset") if isinstance(record, Mapping) else None
+            if not isinstance(name, str) or len(record) != 1:
+                raise DataError(
+                    f'Task {number} must be {{"dataset": NAME}}, but is {brief(record)}.'
+                )
+            names.append(name)
         if not names:
             raise DataError("There must be at least one task, but the list is empty.")
         return self._tried(tuple(names))

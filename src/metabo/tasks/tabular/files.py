@@ -13,39 +13,41 @@ optional:
                     "kernel": {"type": "choice"}}}
 """
 
-import csv
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from io import StringIO
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
 
-from metabo.errors import DataError, MetaBOError, OptionError
-from metabo.space import Choice, Float, Int, Parameter, Space, Value
+from metabo.errors import DataError, MetaBOError, OptionError, brief, listed
+from metabo.errors import shown as short
+from metabo.inputs import shown
+from metabo.parameter import MOST
+from metabo.space import MOST_COORDINATES, Choice, Float, Int, Parameter, Space, Value
+from metabo.tasks.tabular.rows import Row, read_rows, table_files
 from metabo.tasks.tabular.settings import Settings, read_settings
 from metabo.tasks.tabular.table import Table
 
 USUAL_BUDGET = 20
-
-
-@dataclass(frozen=True)
-class Row:
-    """One evaluation, and where it was read, for messages."""
-
-    place: str
-    cells: Mapping[str, str]
+_LARGEST_RESULT = 1e100
+"""Beyond it variances, of which a GP is made, could not be held in a float."""
+_NEARLY_A_NUMBER = re.compile(r"[+-]?(\d[\d_]*_[\d_.e+-]*|0[xob][0-9a-f]+)", re.IGNORECASE)
+"""Forms that Python's own numbers may have: to be text, they must be declared to be."""
 
 
 def read_folder(folder: Path) -> Table:
     """The table of all CSV and Parquet files in a folder."""
     settings = read_settings(folder / "table.json")
-    rows = [row for path in table_files(folder) for row in _rows(path, settings)]
+    rows = [row for path in table_files(folder) for row in read_rows(path, settings)]
     names = _parameter_names(rows, settings, folder)
     given = settings.parameters
     known_rows = [row for row in rows if row.cells[settings.names] not in settings.test] or rows
-    space = Space({name: _kind(name, known_rows, given.get(name, {}), folder) for name in names})
+    kinds = {name: _kind(name, known_rows, given.get(name, {}), folder) for name in names}
+    try:
+        space = Space(kinds)
+    except OptionError as error:
+        raise DataError(f"The table in `{shown(folder)}`: {error}") from None
     cells: dict[str, dict[tuple[Value, ...], tuple[float, str]]] = {}
     for row in rows:
         values = tuple(_parsed(row, name, p) for name, p in space.parameters.items())
@@ -55,8 +57,8 @@ def read_folder(folder: Path) -> Table:
         if before[0] != result:
             raise DataError(
                 f"{before[1]} and {row.place} give the same configuration of data set "
-                f"`{row.cells[settings.names]}` different results, {before[0]} and {result}. "
-                "Keep one of them, or their mean."
+                f"`{short(row.cells[settings.names])}` different results, {before[0]} and "
+                f"{result}. Keep one of them, or their mean."
             )
     datasets = tuple(sorted(cells))
     configurations = tuple(sorted({c for known in cells.values() for c in known}, key=_order))
@@ -74,131 +76,70 @@ def read_folder(folder: Path) -> Table:
     )
 
 
-def table_files(folder: Path) -> list[Path]:
-    """The CSV and Parquet files of a folder, in order of their names."""
-    if not folder.is_dir():
-        raise DataError(f"`{folder}` is not a folder. Give one that holds CSV or Parquet files.")
-    files = sorted(p for p in folder.iterdir() if p.suffix in (".csv", ".parquet"))
-    if not files:
-        raise DataError(f"There is no CSV or Parquet file in the folder `{folder}`.")
-    return files
-
-
-def _rows(path: Path, settings: Settings) -> Iterator[Row]:
-    records = _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
-    for number, cells in records:
-        place = (
-            f"`{path}`, line {number}," if path.suffix == ".csv" else f"`{path}`, row {number},"
-        )
-        if settings.dataset is not None and settings.dataset not in cells:
-            raise DataError(
-                f"{place} has no column `{settings.dataset}` with the data set. Name it in "
-                f'`{path.parent / "table.json"}`: {{"dataset": "COLUMN"}}.'
-            )
-        for name, cell in cells.items():
-            if not cell and name not in (settings.value, *settings.ignore):
-                raise DataError(
-                    f"{place} has nothing in the column `{name}`. Write a word such as `none`, or "
-                    "leave the row out."
-                )
-        yield Row(place, {settings.names: path.stem} | cells)
-
-
-def _read_csv(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"`{path}` must be text in UTF-8, but it is not: {error}.") from None
-    reader = csv.reader(StringIO(text))
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        if len(set(header)) < len(header) or not all(header):
-            raise DataError(f"The columns of `{path}` must have names, each another: {header}.")
-        for cells in reader:
-            if not cells:
-                continue
-            if len(cells) != len(header):
-                raise DataError(
-                    f"`{path}`, line {reader.line_num}, must have {len(header)} cells, but has "
-                    f"{len(cells)}."
-                )
-            yield (
-                reader.line_num,
-                {n: c.strip() for n, c in zip(header, cells, strict=True)},
-            )
-    except csv.Error as error:
-        raise DataError(f"`{path}`, line {reader.line_num}, is not CSV: {error}.") from None
-
-
-def _read_parquet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise OptionError(
-            f"Reading `{path}` needs pyarrow. Install it with `pip install metabo[parquet]`."
-        ) from None
-    try:
-        records = parquet.read_table(path).to_pylist()
-    except (OSError, ArrowException) as error:
-        raise DataError(f"`{path}` cannot be read: {error}.") from None
-    for number, record in enumerate(records, 1):
-        yield number, {k: "" if v is None else str(v) for k, v in record.items()}
-
-
 def _parameter_names(rows: list[Row], settings: Settings, folder: Path) -> list[str]:
     if not rows:
-        raise DataError(f"The files in the folder `{folder}` have no rows.")
+        raise DataError(
+            f"A table must have rows, but the files in `{shown(folder)}` have none. Add some."
+        )
     first = rows[0]
     if settings.value not in first.cells:
         raise DataError(
-            f"{first.place} has no column `{settings.value}` with the result. Name it in "
-            f'`{folder / "table.json"}`: {{"value": "COLUMN"}}.'
+            f"{first.place} has no column `{short(settings.value)}` with the result. Name it in "
+            f'`{shown(folder / "table.json")}`: {{"value": "COLUMN"}}.'
         )
     for name in settings.ignore:
         if name not in first.cells:
-            raise DataError(f"`{folder / 'table.json'}` ignores `{name}`, which is no column.")
+            raise DataError(
+                f"`{shown(folder / 'table.json')}` ignores `{short(name)}`, which is no column. "
+                f"Choose from: {listed(first.cells)}."
+            )
     apart = (settings.names, settings.value, *settings.ignore)
     names = [name for name in first.cells if name not in apart]
-    if not names:
-        raise DataError(f"The files in the folder `{folder}` have no column with a parameter.")
+    if not 1 <= len(names) <= MOST_COORDINATES:
+        raise DataError(
+            f"A table must have 1 to {MOST_COORDINATES} columns with parameters, but the files in "
+            f"`{shown(folder)}` have {len(names) or 'none'}. Add one, or leave some out."
+        )
     for row in rows:
         if set(row.cells) != set(first.cells):
             odd = sorted(set(row.cells) ^ set(first.cells))[0]
-            raise DataError(f"{row.place} and {first.place} differ in the column `{odd}`.")
+            raise DataError(
+                f"{row.place} and {first.place} differ in the column `{short(odd)}`. "
+                "Give all files the same columns."
+            )
     for name in settings.parameters:
         if name not in names:
             raise DataError(
-                f"`{folder / 'table.json'}` names a parameter `{name}` that is no column."
+                f"`{shown(folder / 'table.json')}` names a parameter `{short(name)}` that is no "
+                f"column. Choose from: {listed(names)}."
             )
     return names
 
 
-def _kind(
-    name: str, rows: list[Row], given: Mapping[str, object], folder: Path
-) -> Float | Int | Choice:
+def _kind(name: str, rows: list[Row], given: Mapping[str, object], folder: Path) -> Parameter:
     """The parameter that a column holds, by what `table.json` says or what its cells are."""
     column = [row.cells[name] for row in rows]
     numbers = [_float(cell) for cell in column]
+    if "type" not in given:
+        _require_plain_numbers(name, rows, folder)
     usual = "choice" if None in numbers else "float"
     if usual == "float" and all(map(_is_whole, numbers)):
         usual = "int"
     kind = given.get("type", usual)
     if len(set(column)) == 1 or (usual != "choice" and len(set(numbers)) == 1):
         raise DataError(
-            f"Parameter `{name}` has the value {column[0]} in every row to learn from, so there "
-            f'is nothing to choose. Leave it out: {{"ignore": ["{name}"]}} in '
-            f"`{folder / 'table.json'}`."
+            f"Parameter `{short(name)}` has the value {short(column[0])} in every row to learn "
+            f'from, so there is nothing to choose. Leave it out: {{"ignore": ["{short(name)}"]}} '
+            f"in `{shown(folder / 'table.json')}`."
         )
     if kind == "choice":
-        return Choice(tuple(sorted(set(column))))
+        return _made(lambda: Choice(tuple(sorted(set(column)))), name, folder)
     is_fit, rule = (_is_whole, "whole") if kind == "int" else (_is_finite, "finite")
     for row, number in zip(rows, numbers, strict=True):
         if not is_fit(number):
             raise DataError(
-                f"{row.place} must have a {rule} number as parameter `{name}`, but has "
-                f"`{row.cells[name]}`."
+                f"{row.place} must have a {rule} number as parameter `{short(name)}`, but has "
+                f"`{short(row.cells[name])}`."
             )
     known = [number for number in numbers if number is not None]
     low, high = (
@@ -207,14 +148,49 @@ def _kind(
     )
     if kind == "int" and not (_is_whole(low) and _is_whole(high)):
         raise DataError(
-            f"`low` and `high` of parameter `{name}` in `{folder / 'table.json'}` must be whole, "
-            f"but are {low} and {high}."
+            f"`low` and `high` of parameter `{short(name)}` in `{shown(folder / 'table.json')}` "
+            f"must be whole, but are {low} and {high}."
         )
     log = bool(given.get("log", low > 0 and high / low >= 100))
+    if kind == "int" and not _fits_an_int(low, high):
+        raise DataError(
+            f"Parameter `{short(name)}` of the table in `{shown(folder)}` has whole numbers from "
+            f"{low:.17g} to {high:.17g}, which an `Int` cannot hold: it lies within 2**50 of 0 "
+            f'and spans no more. Set {{"parameters": {{"{short(name)}": {{"type": "float"}}}}}} '
+            "in `table.json`, or use other units."
+        )
+    return _made(
+        lambda: Int(int(low), int(high), log) if kind == "int" else Float(low, high, log),
+        name,
+        folder,
+    )
+
+
+def _made(make: Callable[[], Parameter], name: str, folder: Path) -> Parameter:
+    """The parameter; what is wrong with it is the table's fault."""
     try:
-        return Int(int(low), int(high), log) if kind == "int" else Float(low, high, log)
+        return make()
     except OptionError as error:
-        raise DataError(f"Parameter `{name}` of the table in `{folder}`: {error}") from None
+        raise DataError(
+            f"Parameter `{short(name)}` of the table in `{shown(folder)}`: {error}"
+        ) from None
+
+
+def _fits_an_int(low: float, high: float) -> bool:
+    return max(-low, high, high - low) <= MOST
+
+
+def _require_plain_numbers(name: str, rows: list[Row], folder: Path) -> None:
+    """Refuse what is a number to a programmer only, lest a column be taken for names."""
+    for row in rows:
+        cell = row.cells[name]
+        if _NEARLY_A_NUMBER.fullmatch(cell):
+            raise DataError(
+                f"{row.place} must have a plain number or a name as parameter `{short(name)}`, "
+                f"but has `{short(cell)}`. Write it in digits, or set "
+                f'{{"parameters": {{"{short(name)}": {{"type": "choice"}}}}}} in '
+                f"`{shown(folder / 'table.json')}`."
+            )
 
 
 def _parsed(row: Row, name: str, parameter: Parameter) -> Value:
@@ -223,9 +199,9 @@ def _parsed(row: Row, name: str, parameter: Parameter) -> Value:
         return parameter.clean(cell if isinstance(parameter, Choice) else _float(cell))
     except MetaBOError:  # a row for testing, which has no say in what the parameter is
         raise DataError(
-            f"{row.place} has `{cell}` as parameter `{name}`, but that is {parameter} by "
-            "`table.json` and the data sets to learn from. Leave the row out, or set `low` and "
-            "`high` there."
+            f"{row.place} has `{short(cell)}` as parameter `{short(name)}`, but that is "
+            f"{brief(parameter)} by `table.json` and the data sets to learn from. "
+            "Leave the row out, or set `low` and `high` there."
         ) from None
 
 
@@ -235,17 +211,23 @@ def _limit(given: object, seen: float) -> float:
 
 def _result(row: Row, name: str) -> float:
     number = _float(row.cells[name])
+    if number is not None and math.isfinite(number) and abs(number) > _LARGEST_RESULT:
+        raise DataError(
+            f"{row.place} must have a result within {_LARGEST_RESULT:g} of 0 as `{short(name)}`, "
+            f"but has `{short(row.cells[name])}`. Use other units."
+        )
     if number is None or not math.isfinite(number):
         raise DataError(
-            f"{row.place} must have a finite number as `{name}`, but has `{row.cells[name]}`. "
-            "Leave failed evaluations out."
+            f"{row.place} must have a finite number as `{short(name)}`, but has "
+            f"`{short(row.cells[name])}`. Leave failed evaluations out."
         )
     return number
 
 
 def _float(cell: str) -> float | None:
     try:
-        return float(cell)
+        # Python's own spelling, `1_000`, is no number in a table.
+        return None if "_" in cell else float(cell)
     except ValueError:
         return None
 

@@ -1,11 +1,13 @@
 """What the `table.json` of a folder says, all of it optional."""
 
-import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metabo.errors import DataError
+from metabo.errors import DataError, brief
+from metabo.errors import shown as short
+from metabo.inputs import kind_of, read_json, shown
 from metabo.tasks.tabular.table import Direction
 
 _KEYS = (
@@ -13,6 +15,7 @@ _KEYS = (
     "provenance",
 )
 _TYPES = ("float", "int", "choice")
+MOST_BUDGET = 10_000
 
 
 @dataclass(frozen=True)
@@ -37,73 +40,98 @@ class Settings:
 
 def read_settings(path: Path) -> Settings:
     """The settings in a file; the usual ones where there is none."""
-    if not path.exists():
+    if kind_of(path, "settings file") == "missing":
         return Settings()
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"`{path}` must be JSON, but it is not: {error}.") from None
-    if not isinstance(record, dict) or any(key not in _KEYS for key in record):
-        raise DataError(f"`{path}` must be an object with keys among {', '.join(_KEYS)}.")
+    record = read_json(path, "settings file")
+    if not isinstance(record, dict):
+        raise _refused(path, f"must be an object with keys among {', '.join(_KEYS)}", record)
+    for key in record:
+        if key not in _KEYS:
+            raise _refused(path, f"must be an object with keys among {', '.join(_KEYS)}", key)
     record.pop("provenance", None)
-    if record.get("direction", "maximize") not in ("maximize", "minimize"):
-        raise DataError(
-            f"`direction` in `{path}` must be `maximize` or `minimize`, but is "
-            f"`{record['direction']}`."
-        )
-    for key in ("value", "dataset"):
-        if not isinstance(record.get(key, ""), str):
-            raise DataError(f"`{key}` in `{path}` must be the name of a column.")
-    budget = record.get("budget", 1)
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-        raise DataError(f"`budget` in `{path}` must be a whole number of at least 1.")
+    _check_plain(record, path)
     for key in ("test", "ignore"):
         record[key] = _names(key, record.get(key, []), path)
     record["together"] = _groups(record.get("together", []), path)
     _check_parameters(record.get("parameters", {}), path)
-    return Settings(**record)
+    settings = Settings(**record)
+    _check_columns(settings, path)
+    return settings
+
+
+def _check_plain(record: Mapping[str, object], path: Path) -> None:
+    if record.get("direction", "maximize") not in ("maximize", "minimize"):
+        raise _refused(path, "must be `maximize` or `minimize`", record["direction"], "direction")
+    for key in ("value", "dataset"):
+        if not isinstance(record.get(key, ""), str):
+            raise _refused(path, "must be the name of a column", record[key], key)
+    budget = record.get("budget", 1)
+    if isinstance(budget, bool) or not isinstance(budget, int) or not 1 <= budget <= MOST_BUDGET:
+        rule = f"must be a whole number of at least 1 and at most {MOST_BUDGET}"
+        raise _refused(path, rule, budget, "budget")
+
+
+def _check_columns(settings: Settings, path: Path) -> None:
+    if settings.value == settings.names:
+        raise _refused(
+            path, "must be another column than that of the data sets", settings.value, "value"
+        )
+    for name in (settings.value, settings.names):
+        if name in settings.ignore:
+            raise _refused(
+                path, "must not name the columns of results and data sets", name, "ignore"
+            )
+
+
+def _refused(path: Path, rule: str, value: object, key: str | None = None) -> DataError:
+    where = f"`{shown(path)}`" if key is None else f"`{key}` in `{shown(path)}`"
+    return DataError(f"{where} {rule}, but has {brief(value)}. Change it there.")
 
 
 def _groups(groups: object, path: Path) -> tuple[tuple[str, ...], ...]:
     if not isinstance(groups, list):
-        raise DataError(f"`together` in `{path}` must be a list of lists of names.")
+        raise _refused(path, "must be a list of lists of names", groups, "together")
     return tuple(_names("together", group, path) for group in groups)
 
 
 def _names(key: str, names: object, path: Path) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DataError(f"`{key}` in `{path}` must be a list of names.")
+        raise _refused(path, "must be a list of names", names, key)
     if len(set(names)) < len(names):
-        raise DataError(f"`{key}` in `{path}` has a name twice. Give each once.")
+        raise DataError(f"`{key}` in `{shown(path)}` has a name twice. Give each once.")
     return tuple(names)
 
 
 def _check_parameters(given: object, path: Path) -> None:
     if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
-        raise DataError(
-            f'`parameters` in `{path}` must be like {{"C": {{"type": "float", "log": true}}}}.'
-        )
+        rule = 'must be like {"C": {"type": "float", "log": true}}'
+        raise _refused(path, rule, given, "parameters")
     for name, one in given.items():
+        who = f"parameter `{short(name)}` in `{shown(path)}`"
         if any(key not in ("type", "log", "low", "high") for key in one):
             raise DataError(
-                f"Parameter `{name}` in `{path}` can have `type`, `log`, `low` and `high`, but "
-                f"has {[*one]}."
+                f"P{who[1:]} can have `type`, `log`, `low` and `high`, but has {brief([*one])}. "
+                "Remove the others."
             )
         for key in ("low", "high"):
-            if isinstance(one.get(key, 0), bool) or not isinstance(one.get(key, 0), int | float):
+            if not _is_finite(one.get(key, 0)):
                 raise DataError(
-                    f"`{key}` of parameter `{name}` in `{path}` must be a number, but is "
-                    f"`{one[key]}`."
+                    f"`{key}` of {who} must be a number that a float can hold, but is "
+                    f"`{brief(one[key])}`. Use other units."
                 )
         if one.get("type", "float") not in _TYPES:
             raise DataError(
-                f"The type of parameter `{name}` in `{path}` must be one of {', '.join(_TYPES)}, "
-                f"but is `{one['type']}`."
+                f"The type of {who} must be one of {', '.join(_TYPES)}, but is "
+                f"`{brief(one['type'])}`."
             )
         if not isinstance(one.get("log", False), bool):
-            raise DataError(
-                f"`log` of parameter `{name}` in `{path}` must be true or false, but is "
-                f"`{one['log']}`."
-            )
+            raise DataError(f"`log` of {who} must be true or false, but is `{brief(one['log'])}`.")
+
+
+def _is_finite(number: object) -> bool:
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return False
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number may be too large for a float
+        return False

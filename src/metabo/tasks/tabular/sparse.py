@@ -19,6 +19,8 @@ from typing import Literal
 import torch
 
 from metabo.errors import DataError
+from metabo.errors import shown as short
+from metabo.inputs import entries, kind_of, read_bytes, shown
 from metabo.space import Float, Space
 from metabo.tasks.tabular.table import Table
 
@@ -59,6 +61,7 @@ SVM = Layout("svm", ("C", "gamma"), (3, 4), required=0, budget=20)
 ADABOOST = Layout("adaboost", ("iterations", "product_terms"), (0, 1), required=None, budget=15)
 
 Line = tuple[float, dict[int, float]]
+_LONGEST_LINE = 2**20
 
 
 def is_sparse(folder: Path) -> bool:
@@ -66,8 +69,8 @@ def is_sparse(folder: Path) -> bool:
     files = _files(folder)
     if not files:
         return False
-    with files[0].open(errors="replace") as file:
-        _, *pairs = file.readline().split() or [""]
+    start = read_bytes(files[0], "table", most=_LONGEST_LINE).decode(errors="replace")
+    _, *pairs = start.partition("\n")[0].split() or [""]
     return bool(pairs) and all(":" in pair for pair in pairs)
 
 
@@ -81,7 +84,13 @@ def read_sparse(folder: Path, *, grid: Grid = "complete") -> Table:
     measured = [[cells[d].get(c, math.nan) for c in configurations] for d in datasets]
     tested = _tested(layout, datasets)
     learned = {c for name, known in cells.items() if name not in tested for c in known}
-    axes = zip(*learned, strict=True)
+    axes = list(zip(*learned, strict=True)) or [(0.0,)] * len(layout.parameters)
+    for parameter, axis in zip(layout.parameters, axes, strict=True):
+        if len(set(axis)) < 2:
+            raise DataError(
+                f"The files to learn from in `{shown(folder)}` must have two different values of "
+                f"`{parameter}` at least, but have {len(set(axis)) if learned else 0}. Add lines."
+            )
     space = Space({n: Float(min(a), max(a)) for n, a in zip(layout.parameters, axes, strict=True)})
     for name in tested:
         _require_inside(space, cells[name], folder / name)
@@ -109,34 +118,41 @@ def _require_inside(space: Space, cells: Iterable[tuple[float, ...]], path: Path
         for (name, axis), value in zip(space.parameters.items(), configuration, strict=True):
             if not isinstance(axis, Float) or not axis.low <= value <= axis.high:
                 raise DataError(
-                    f"`{path}` is kept for testing and has {value} as parameter `{name}`, which "
-                    f"by the files to learn from is {axis}. Leave the line out."
+                    f"`{shown(path)}` is kept for testing and has {value} as parameter `{name}`, "
+                    f"which by the files to learn from is {axis}. Leave the line out."
                 )
 
 
 def _files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        raise DataError(f"`{folder}` is not a folder. Give one that holds a table's files.")
-    return sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    found = [path for path in entries(folder, "table folder") if not path.name.startswith(".")]
+    return [path for path in found if kind_of(path, "table") == "file"]
 
 
 def _lines(path: Path) -> list[Line]:
     found = []
-    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+    for number, line in enumerate(_text(path).splitlines(), 1):
         try:
             result, *pairs = line.split()
             fields = {int(i): float(v) for i, v in (pair.split(":") for pair in pairs)}
             found.append((float(result), fields))
         except ValueError:
             raise DataError(
-                f"`{path}`, line {number}, must be a number and `index:value` pairs, but is "
-                f"`{line[:60]}`."
+                f"`{shown(path)}`, line {number}, must be a number and `index:value` pairs, but "
+                f"is `{short(line)}`."
             ) from None
-        if not math.isfinite(found[-1][0]):
-            raise DataError(f"`{path}`, line {number}, must begin with a finite number.")
+        for value in (found[-1][0], *found[-1][1].values()):
+            if not math.isfinite(value):
+                raise DataError(
+                    f"`{shown(path)}`, line {number}, must have finite numbers, but has {value}. "
+                    "Leave the line out."
+                )
     if not found:
-        raise DataError(f"`{path}` is empty. Leave it out of the folder.")
+        raise DataError(f"`{shown(path)}` is empty. Leave it out of the folder.")
     return found
+
+
+def _text(path: Path) -> str:
+    return read_bytes(path, "table").decode(errors="replace")
 
 
 def _has_kernels(lines: Iterable[Line]) -> bool:
@@ -156,7 +172,7 @@ def _cells(
         configuration = tuple(fields.get(i, 0.0) for i in layout.indices)
         if cells.setdefault(configuration, result) != result:
             raise DataError(
-                f"`{path}` gives the configuration {configuration} two results, "
+                f"`{shown(path)}` gives the configuration {configuration} two results, "
                 f"{cells[configuration]} and {result}. Keep one of them."
             )
     return cells

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from metabo.errors import OptionError
+from metabo.errors import OptionError, brief
 from metabo.seeding import generator
 
 
@@ -28,7 +28,7 @@ def k_fold(
     if not 2 <= k <= len(units):
         raise OptionError(
             f"The number of folds must lie in 2..{len(units)}, the number of data sets to deal "
-            f"(those of one origin counted once), but got {k}."
+            f"(those of one origin counted once), but got {brief(k)}."
         )
     by_first = {min(unit): unit for unit in units}
     folds: list[list[str]] = [[] for _ in range(k)]

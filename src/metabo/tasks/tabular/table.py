@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from metabo.errors import DataError, unknown
+from metabo.errors import DataError, listed, shown, unknown
 from metabo.shapes import Float
 from metabo.space import Space, Value
 
@@ -43,15 +43,15 @@ class Table:
                     raise unknown("data set", name, self.datasets)
             if len({name in self.test for name in group}) > 1:
                 raise DataError(
-                    f"The data sets {', '.join(f'`{n}`' for n in group)} belong together, but "
+                    f"The data sets {listed(group)} belong together, but "
                     "only some of them are kept for testing."
                 )
         counts = self.measured.isfinite().sum(-1)
         for name, count in zip(self.datasets, counts.tolist(), strict=True):
             if count < 2:
                 raise DataError(
-                    f"Data set `{name}` must have at least two results to be a task, but has "
-                    f"{count}. Leave it out."
+                    f"Data set `{shown(name)}` must have at least two results to be a task, but "
+                    f"has {count}. Leave it out."
                 )
 
     @property
