@@ -14,7 +14,7 @@ import torch
 
 from metabo.errors import MetaBOError
 from metabo.training import Event, train
-from metabo.training.checkpoint import has_run
+from metabo.training.folder import has_run
 from metabo.training.log import read_log
 
 Run = tuple[str, Mapping[str, object]]

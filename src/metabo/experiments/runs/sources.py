@@ -14,7 +14,7 @@ from metabo.options import parse
 from metabo.pretrained import read_card
 from metabo.training import TrainConfig, preset, read_settings
 from metabo.training.api import run_training
-from metabo.training.checkpoint import has_run
+from metabo.training.folder import has_run
 
 ARTIFACT = "af.safetensors"
 
