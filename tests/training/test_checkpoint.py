@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from metabo.errors import DataError, MetaBOError
 from metabo.training import Trainer, preset
-from metabo.training.checkpoint import BEFORE, NEWEST
+from metabo.training.folder import BEFORE, NEWEST
 
 CONFIG = preset(
     "fast",

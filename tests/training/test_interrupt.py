@@ -129,7 +129,7 @@ def test_the_command_to_go_on_is_the_one_given():
 
 def test_from_the_shell_the_command_that_is_printed_goes_on(tmp_path):
     settings = {k: v for k, v in TINY.items() if k not in ("preset", "iterations", "hidden")}
-    words = ["branin", "--preset", "fast", "--iterations", "60", "--out", str(tmp_path / "a b")]
+    words = ["branin", "--preset", "fast", "--iterations", "30", "--out", str(tmp_path / "a b")]
     words += ["--set", "hidden=4"]
     for name, value in settings.items():
         words += ["--set", f"{name}={value}"]
@@ -150,4 +150,4 @@ def test_from_the_shell_the_command_that_is_printed_goes_on(tmp_path):
     assert (python, command) == ("python", ["-m", "metabo.training", *words, "--resume"])
     subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL)
     lines = (tmp_path / "a b" / "log.jsonl").read_text().splitlines()
-    assert [json.loads(line)["iteration"] for line in lines] == list(range(1, 61))
+    assert [json.loads(line)["iteration"] for line in lines] == list(range(1, 31))

@@ -73,3 +73,12 @@ def test_a_log_that_is_a_folder_is_named(path):
     path.mkdir()
     with pytest.raises(DataError, match=r"The log .*log.jsonl` cannot be read: it is a folder"):
         forget_after(path, 1, is_resumed=True)
+
+
+def test_a_strict_reader_names_the_line_it_cannot_read(path):
+    path.write_text(line(1) + "{}\n" + line(3))
+    assert iterations(path) == [1, 3]
+    with pytest.raises(
+        DataError, match=r"Line 2 of .*log.jsonl` is not of a training log. Remove"
+    ):
+        read_log(path, is_strict=True)

@@ -15,7 +15,7 @@ from metabo.pretrained import read_card
 from metabo.store import require_writable, write_all
 from metabo.tasks import family
 from metabo.training import Event, TensorBoard, read_settings, train
-from metabo.training.checkpoint import has_run
+from metabo.training.folder import has_run
 from metabo.training.interrupt import farewell
 
 

@@ -1,6 +1,5 @@
 """Pictures of results."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from metabo.experiments.evaluate import Evaluation
 from metabo.metrics import quantiles
+from metabo.training.log import read_log
 
 # Okabe and Ito's palette, which colour-blind people can tell apart, less yellow, which paper
 # swallows.
@@ -118,7 +118,7 @@ def plot_tables(records: Mapping[str, Mapping[str, Any]], title: str, path: Path
 
 def plot_training(log: Path, path: Path) -> None:
     """Reward of the training batches and of the validations over the iterations of a log."""
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    lines: list[dict[str, Any]] = [dict(line) for line in read_log(log)]
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     axes.plot(

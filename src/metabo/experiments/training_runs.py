@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -14,6 +14,8 @@ import torch
 
 from metabo.errors import MetaBOError
 from metabo.training import Event, train
+from metabo.training.folder import has_run
+from metabo.training.log import read_log
 
 Run = tuple[str, Mapping[str, object]]
 """A family, and the settings with which to train on it."""
@@ -77,30 +79,30 @@ class TrainingRuns:
     def _n_done(self, name: str) -> int:
         logs = list((self.out / name).glob("member-*/log.jsonl"))  # of a team, or its own
         logs = logs or [self.out / name / "log.jsonl"]
-        return sum(len(log.read_text().splitlines()) for log in logs if log.exists())
+        return sum(log.read_bytes().count(b"\n") for log in logs if log.is_file())
 
     def _end(self, name: str, n_done: int) -> int:
         """The iterations of a run: as its configuration says, or fewer where it has stopped."""
         path = self.out / name / "config.json"
         if self._is_finished(name):
             return n_done
-        if not path.exists():
-            return self.iterations[name]
-        config = json.loads(path.read_text())
-        end = min(config["iterations"], config["stop_at"] or config["iterations"])
-        return int(end * config.get("members", 1))
+        try:
+            config = json.loads(path.read_text())
+            end = min(config["iterations"], config["stop_at"] or config["iterations"])
+            return int(end * config.get("members", 1))
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return self.iterations[name]  # not there yet, or damaged: a bar is no reason to stop
 
 
 def scores(log: Path) -> list[tuple[int, float]]:
     """The validations of a run: after how many iterations, and how good."""
-    lines: Iterable[dict[str, object]] = map(json.loads, log.read_text().splitlines())
+    lines = read_log(log, is_strict=True)
     return [(line["iteration"], line["score"]) for line in lines if line["score"] is not None]  # type: ignore[misc]
 
 
 def _train(run: Run, out: Path, on_event: Callable[[Event], None] | None = None) -> Path:
     family, settings = run
-    is_begun = (out / "config.json").exists()
-    return train(family, out=out, resume=is_begun, on_event=on_event, **settings)  # type: ignore[arg-type]
+    return train(family, out=out, resume=has_run(out), on_event=on_event, **settings)  # type: ignore[arg-type]
 
 
 def _begin_worker() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from metabo.errors import MetaBOError
 from metabo.training.api import run_training
-from metabo.training.checkpoint import has_run
 from metabo.training.config import read_settings
+from metabo.training.folder import has_run
 from metabo.training.interrupt import farewell
 from metabo.training.log import Event
 from metabo.training.presets import PRESETS, preset, usual_preset

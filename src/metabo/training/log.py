@@ -37,10 +37,22 @@ class Event:
     best_score: float | None = None
 
 
-def read_log(path: Path) -> list[dict[str, float | None]]:
-    """The lines of a log that describe an iteration, by the names of `Event`."""
-    records = [_record(line) for line in _lines(path)]
-    return [record for record in records if record is not None and _is_whole(record)]
+def read_log(path: Path, *, is_strict: bool = False) -> list[dict[str, float | None]]:
+    """The lines of a log that describe an iteration, by the names of `Event`.
+
+    Others are left out; if the reading is strict, they are an error.
+    """
+    whole = []
+    for number, line in enumerate(_lines(path), 1):
+        record = _record(line)
+        if record is not None and _is_whole(record):
+            whole.append(record)
+        elif is_strict:
+            raise DataError(
+                f"Line {number} of `{shown(path)}` is not of a training log. Remove the folder "
+                f"`{shown(path.parent)}`, and it is trained again."
+            )
+    return whole
 
 
 def forget_after(path: Path, iteration: int, *, is_resumed: bool = False) -> None:

@@ -17,14 +17,9 @@ from metabo.inputs import read_json, shown
 from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
 from metabo.training.card import training_card
-from metabo.training.checkpoint import (
-    CONFIG,
-    Progress,
-    already_there,
-    has_run,
-    require_same,
-)
+from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
+from metabo.training.folder import CONFIG, already_there, has_run, require_same
 from metabo.training.interrupt import TrainingInterrupted
 from metabo.training.log import Event, read_log
 from metabo.training.trainer import Trainer

@@ -28,18 +28,10 @@ from metabo.store import save_json, write_all
 from metabo.tasks import Tasks
 from metabo.tasks import family as family_of
 from metabo.training.card import training_card
-from metabo.training.checkpoint import (
-    BEFORE,
-    CONFIG,
-    NEWEST,
-    Progress,
-    has_checkpoint,
-    load_checkpoint,
-    require_free,
-    save_checkpoint,
-)
+from metabo.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from metabo.training.config import TrainConfig
 from metabo.training.critic import Critic
+from metabo.training.folder import CONFIG, has_checkpoint, require_free
 from metabo.training.graphs import Replayed
 from metabo.training.interrupt import TrainingInterrupted, noticed_interrupts
 from metabo.training.log import Event, forget_after
@@ -273,8 +265,7 @@ class Trainer:
         return patience is not None and since >= patience * self.config.validate_every
 
     def _divergence(self, iteration: int) -> str:
-        saved = [self.out / name for name in (NEWEST, BEFORE) if (self.out / name).exists()]
-        kept = f"The last good state is in `{saved[0]}`. " if saved else ""
+        kept = f"The last good state is in `{self.out}`. " if has_checkpoint(self.out) else ""
         return (
             f"Training diverged in iteration {iteration}: the loss is not finite. {kept}Try a "
             "lower `learning_rate` or set `max_gradient_norm`."

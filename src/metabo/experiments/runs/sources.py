@@ -14,6 +14,7 @@ from metabo.options import parse
 from metabo.pretrained import read_card
 from metabo.training import TrainConfig, preset, read_settings
 from metabo.training.api import run_training
+from metabo.training.folder import has_run
 
 ARTIFACT = "af.safetensors"
 
@@ -81,10 +82,9 @@ def _training_family(family: str, device: str) -> str:
 
 def _train(job: Job, folder: Path) -> None:
     config = configuration(job.unit, job.device)
-    is_begun = (folder / "config.json").exists()
     run_training(
         config,
         folder,
-        resume=is_begun,
+        resume=has_run(folder),
         on_event=lambda event: job.on_step(event.iteration, event.iterations),
     )

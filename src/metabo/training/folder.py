@@ -1,0 +1,69 @@
+"""The folder of a training run: whether there is one in it, and whether it may be used."""
+
+import os
+from dataclasses import fields
+from pathlib import Path
+
+from metabo.errors import DataError
+from metabo.inputs import read_json, shown
+from metabo.training.config import TrainConfig
+
+CONFIG = "config.json"
+NEWEST, BEFORE = "checkpoint.safetensors", "checkpoint-before.safetensors"
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether a run left a checkpoint in the folder, a usable one or not."""
+    return any(os.path.lexists(folder / name) for name in (NEWEST, BEFORE))
+
+
+def has_run(folder: Path) -> bool:
+    """Whether there is a run in the folder to resume, of one network or several."""
+    return has_checkpoint(folder) or any(
+        os.path.lexists(folder / name) for name in (CONFIG, "member-0")
+    )
+
+
+def require_free(folder: Path, *, is_resumed: bool) -> None:
+    """Raise if a run of one network that begins in the folder would overwrite something."""
+    if os.path.lexists(folder / "member-0") and is_resumed:
+        raise DataError(
+            f"`{shown(folder)}` contains a run of several `members`. Pass the same `members`, or "
+            "choose another `--out`."
+        )
+    if has_checkpoint(folder) or os.path.lexists(folder / "member-0"):
+        raise already_there(folder)
+    if is_resumed and not has_run(folder):
+        raise DataError(f"There is no training run in `{shown(folder)}` to resume.")
+    if os.path.lexists(folder / CONFIG) and not _is_configuration(folder / CONFIG):
+        raise DataError(
+            f"`{shown(folder / CONFIG)}` is not the configuration of a training run. Remove the "
+            "file, or choose another `--out`."
+        )
+
+
+def already_there(folder: Path) -> DataError:
+    """The error for a folder that contains a run already."""
+    return DataError(
+        f"`{shown(folder)}` already contains a training run. Pass `--resume` to continue it, or "
+        "choose another `--out`. In Python, pass `resume=True` or another `out`."
+    )
+
+
+def require_same(config: TrainConfig, stored: dict[str, object], folder: Path) -> None:
+    """Raise unless the run in a folder has this configuration."""
+    difference = config.first_difference(stored)
+    if difference:
+        raise DataError(
+            f"`{shown(folder)}` holds a run with another configuration: {difference}. "
+            "Use the same options, the preset included, or another `--out`."
+        )
+
+
+def _is_configuration(path: Path) -> bool:
+    try:
+        stored = read_json(path, "configuration")
+    except DataError:
+        return False
+    known = {field.name for field in fields(TrainConfig)}
+    return isinstance(stored, dict) and "family" in stored and stored.keys() <= known
