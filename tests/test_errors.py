@@ -58,6 +58,7 @@ def test_an_unknown_name_is_compared_with_short_ones_only():
     )
     assert len(str(error)) < 1000
     assert time.perf_counter() - start < 1
+    assert "Unknown thing `3`. Choose from: `a`." in str(unknown("thing", 3, ["a"]))
     assert "Did you mean `rate`?" in str(unknown("thing", "rat", ["rate", "kind"]))
 
 

@@ -101,8 +101,9 @@ class _Brief(Repr):
 _BRIEF = _Brief()
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> OptionError:
+def unknown(kind: str, name: object, known: Iterable[str]) -> OptionError:
     """The error for a name that is not among the known ones, with the nearest of them."""
+    name = name if isinstance(name, str) else brief(name)
     names = sorted(known)
     # Comparing takes the product of the lengths, for each of the names.
     short = [n for n in names[:1000] if len(n) <= _SHOWN]
