@@ -169,7 +169,8 @@ def parse_json(text: str | bytes, what: str) -> object:
 def unreadable(path: str | Path, what: str, problem: object) -> DataError:
     """The error for a file that cannot be read."""
     reason = problem.strerror or problem if isinstance(problem, OSError) else problem
-    return DataError(f"The {what} `{shown(path)}` cannot be read: {_shown(str(reason), 2 * _SHOWN)}. Check the path.")
+    words = _shown(str(reason), 2 * _SHOWN)
+    return DataError(f"The {what} `{shown(path)}` cannot be read: {words}. Check the path.")
 
 
 _FLAGS = (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from metabo.errors import OutputError
+from metabo.errors import OutputError, shown
 
 
 def require_writable(folder: Path, names: Sequence[str]) -> None:
@@ -112,5 +112,6 @@ def _sync_file(path: Path) -> None:
 def _refused(folder: Path, error: Exception) -> OutputError:
     reason = error.strerror or error if isinstance(error, OSError) else error
     return OutputError(
-        f"The output folder `{folder}` cannot be written: {reason}. Choose another with `--out`."
+        f"The output folder `{shown(folder)}` cannot be written: {shown(reason)}. Choose another "
+        "with `--out`."
     )

@@ -182,7 +182,7 @@ def test_a_new_journal_has_the_permissions_of_any_new_file(tmp_path):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(OutputError, match=r"nowhere/run.jsonl` cannot be written: No such file"):
         Journal.begin(tmp_path / "nowhere" / "run.jsonl", {})
-    with pytest.raises(DataError, match=r"cannot be read: no such file"):
+    with pytest.raises(DataError, match=r"cannot be read: No such file"):
         Journal(tmp_path / "run.jsonl")
 
 
@@ -197,7 +197,7 @@ def test_one_that_was_replaced_or_removed_meanwhile_is_not_written_to(path, tmp_
         journal.append({"value": 1})
     assert path.read_bytes() == content
     path.unlink()
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match="No such file"):
         journal.append({"value": 1})
     assert not path.exists()
 

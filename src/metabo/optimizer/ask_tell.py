@@ -6,7 +6,7 @@ from typing import cast, get_args
 
 from torch import Tensor
 
-from metabo.errors import OptionError, unknown
+from metabo.errors import DataError, OptionError, brief, unknown
 from metabo.gp import Prior
 from metabo.journal import Journal
 from metabo.optimizer.configurations import CandidatesName
@@ -259,6 +259,8 @@ class Optimizer:
     def take_up(self, history: Iterable[Evaluation]) -> None:
         """Add the evaluations of another run in the same space, to the last bit of their `x`."""
         for one in history:
+            if not isinstance(one, Evaluation):
+                raise DataError(f"`take_up` needs `Evaluation`s, but got {brief(one)}.")
             value = None if one.value is None else require_value(one.value)
             self._run.tell(one.params, value, known=lambda _, x=one.x: x)  # type: ignore[misc]
 
@@ -282,6 +284,10 @@ class Optimizer:
     def _proposed(self, run: RunState, n: int, pending: Sequence[Pending] = ()) -> list[Point]:
         """The next `n` evaluations of a run, with others under way beside its own."""
         require_whole("n", n, 1, MAX_BUDGET)
+        if not isinstance(pending, Sequence) or isinstance(pending, str):
+            raise DataError(
+                f"`pending` must be a list of evaluations under way, but is {brief(pending)}."
+            )
         own = [line.evaluation for line in run.pending]
         known = {key(one.params) for one in own}
         others = [one if isinstance(one, Evaluation) else self._placed(one) for one in pending]

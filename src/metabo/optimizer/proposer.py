@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metabo.acquisition import AcquisitionFunction, NeuralAF
-from metabo.errors import OptionError, ShapeError, unknown
+from metabo.errors import OptionError, ShapeError, brief, unknown
 from metabo.inputs import kind_of
 from metabo.optimizer.configurations import CandidatesName, Configurations, configurations
 from metabo.options import parse
@@ -90,12 +90,17 @@ def resolved(af: AF) -> str | AcquisitionFunction | Policy:
         return load(af)
     if not isinstance(af, Policy | AcquisitionFunction):
         raise OptionError(
-            f"`af` must be a name, a file, an acquisition function or a policy, but got {af!r}."
+            f"`af` must be a name, a file, an acquisition function or a policy, but got {brief(af)}."
         )
     return af
 
 
 def _space(given: Space | Mapping[str, Parameter] | None, artifact: TrainedAF | None) -> Space:
+    if not isinstance(given, Space | Mapping | None):
+        raise OptionError(
+            f"`space` must give parameters by name, such as {{'x': metabo.Float(0, 1)}}, but is "
+            f"{brief(given)}."
+        )
     space = Space(dict(given)) if isinstance(given, Mapping) else given
     if artifact is None or artifact.architecture.is_for_any_dimension:
         if space is None:
