@@ -90,7 +90,8 @@ def resolved(af: AF) -> str | AcquisitionFunction | Policy:
         return load(af)
     if not isinstance(af, Policy | AcquisitionFunction):
         raise OptionError(
-            f"`af` must be a name, a file, an acquisition function or a policy, but got {brief(af)}."
+            "`af` must be a name, a file, an acquisition function or a policy, but got "
+            f"{brief(af)}."
         )
     return af
 
