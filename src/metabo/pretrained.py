@@ -292,5 +292,5 @@ def _replaced(card: Card) -> list[str]:
 
 def _damaged(path: Path, problem: object) -> DataError:
     return DataError(
-        f"The artifact `{shown(path)}` cannot be read: {problem}. Get the file again."
+        f"The artifact `{shown(path)}` cannot be read: {shown(str(problem))}. Get the file again."
     )
