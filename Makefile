@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # The CPU tests spread over two processes of one thread each: faster than one process of two on small tensors.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: demo test unit check bench docs clean
+.PHONY: demo test unit lint check bench docs clean
 
 demo: $(READY)  ## Learned and classical acquisition functions on unseen tasks: tables and pictures
 	@for family in branin goldstein-price hartmann-3; do \
@@ -21,12 +21,13 @@ test: $(READY)  ## All tests
 unit: $(READY)  ## The fast tests
 	$(PYTEST) -m "not slow"
 
-check: $(READY)  ## Format, lint, types, layers, tests
+lint: $(READY)  ## Format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST)
+
+check: lint test  ## Everything that continuous integration runs
 
 bench: $(READY)  ## Speed and search quality, JSON lines
 	$(BIN)/python benchmarks/episodes.py

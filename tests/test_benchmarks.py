@@ -20,6 +20,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
     [
         "ask_latency",
         "episodes",
+        "faults",
         "general",
         "grid_misses",
         "gp_maxima",
