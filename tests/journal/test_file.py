@@ -4,6 +4,7 @@ import logging
 import os
 import stat
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -200,6 +201,15 @@ def test_one_that_was_replaced_or_removed_meanwhile_is_not_written_to(path, tmp_
     with pytest.raises(DataError, match="No such file"):
         journal.append({"value": 1})
     assert not path.exists()
+
+
+def test_a_relative_path_stays_where_it_was(path, monkeypatch, tmp_path):
+    monkeypatch.chdir(path.parent)
+    journal = Journal(Path("run.jsonl"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    journal.append({"value": 5})
+    assert len(Journal(path).entries) == 3
 
 
 def test_a_turn_is_waited_for_and_then_told_who_has_it(path, monkeypatch):

@@ -44,6 +44,7 @@ class Journal:
             DataError: If the file is missing, damaged or not a journal.
         """
         self.path = path
+        self._place = path.absolute()  # each turn opens it anew, wherever the process is by then
         self._turn = Turn()
         self._content = parse(path, read_bytes(path, "journal"))
         self._warned_of = 0
@@ -133,9 +134,9 @@ class Journal:
                 os.close(file)
 
     def _opened(self, mode: int) -> int:
-        require_file(self.path, "journal")
+        require_file(self._place, "journal")
         try:
-            return os.open(self.path, mode | _FLAGS)
+            return os.open(self._place, mode | _FLAGS)
         except OSError as error:
             raise refused(self.path, error) from None
 
@@ -145,15 +146,22 @@ class Journal:
         # The number of lines first: it is never ahead of lines that are read after it.
         head = _read_at(file, 0, HEAD)
         rest = _read_at(file, known.length)
-        now, there = os.fstat(file), self.path.stat()
-        is_replaced = not is_same(known, head) or now.st_ino != there.st_ino
-        if is_replaced or now.st_size < known.length:
+        if not (is_same(known, head) and self._is_still(file, known.length)):
             raise Damage(
                 f"The journal `{shown(self.path)}` is not the one that was opened: it was "
                 "replaced or cut. Restore it, or open it again."
             )
         self._content = parse_more(known, rest, acknowledged=acknowledged(known, head))
         return self._content.new
+
+    def _is_still(self, file: int, length: int) -> bool:
+        """Whether an open file is the one that the path leads to, and no shorter than known."""
+        try:
+            there = self._place.stat()
+        except OSError:
+            return False
+        now = os.fstat(file)
+        return now.st_ino == there.st_ino and now.st_size >= length
 
 
 class Writing:

@@ -5,14 +5,15 @@ The first line is the header, and every line after it is a record:
     {"metabo_journal": 2, "lines": "0000000012 5f3a09c1", "id": "...", ..., "sum": "..."}
     {"n": 1, "prev": "...", ..., "sum": "..."}
 
-| field   | meaning                                                                           |
-| ------- | --------------------------------------------------------------------------------- |
-| `n`     | number of the record, 1 for the second line of the file                             |
-| `prev`  | checksum of the line before: a dropped, swapped or doubled line breaks the chain    |
-| `sum`   | checksum of this line up to here, keyed by `id`: a line of another journal fails    |
-| `lines` | records acknowledged so far, with a checksum of its own. It has a fixed width and is |
-|         | overwritten after each record, so that a file whose end was cut off is noticed. If it |
-|         | is itself half written it is not used, and the next record mends it                  |
+| field   | meaning                                                                          |
+| ------- | -------------------------------------------------------------------------------- |
+| `n`     | number of the record, 1 for the second line of the file                          |
+| `prev`  | checksum of the line before: a dropped, swapped or doubled line breaks the chain |
+| `sum`   | checksum of this line up to here, keyed by `id`: a line of another journal fails |
+| `lines` | records acknowledged so far, with a checksum of its own                          |
+
+`lines` has a fixed width and is overwritten after each record, so that a file whose end was cut
+off is noticed. If it is half written it is not used, and the next record mends it.
 
 Format 1 had neither numbers nor checksums. Its lines are only checked for being JSON objects.
 """
@@ -112,7 +113,7 @@ def parse_header(path: Path, data: bytes) -> Content:
     version = header.pop(_KEY, None) if header else None
     if header is None or isinstance(version, bool) or not isinstance(version, int):
         if line.startswith(_OPENING[: len(_KEY) + 3]):
-            raise _damage(path, 1, "it cannot be read", before="")
+            raise _damage(path, 1, "it cannot be read", is_first=True)
         raise DataError(
             f"`{shown(path)}` is not a journal of metabo, so it is left as it is. Choose another "
             "file."
@@ -126,7 +127,7 @@ def parse_header(path: Path, data: bytes) -> Content:
         )
     identity, match = str(header.pop("id", "")), _ENDING.fullmatch(line)
     if match is None or match[2] != _header_sum(identity, match[1]).encode():
-        raise _damage(path, 1, "its checksum does not fit", before="")
+        raise _damage(path, 1, "its checksum does not fit", is_first=True)
     del header["lines"], header["sum"]
     return Content(path, version, header, identity, (), match[2].decode(), len(line) + 1)
 
@@ -245,12 +246,10 @@ def _count(identity: str, n: int) -> bytes:
     return f"{digits} {_sum(identity, digits.encode(), 4)}".encode()
 
 
-def _damage(path: Path, number: int, problem: str, before: str | None = None) -> Damage:
-    if before is None:
-        before = f"What stands before it is intact. {_advice(path)}"
-    else:
-        before = "Restore the file from a copy."
-    return Damage(f"Line {number} of the journal `{shown(path)}` is damaged: {problem}. {before}")
+def _damage(path: Path, number: int, problem: str, *, is_first: bool = False) -> Damage:
+    intact = f"What stands before it is intact. {_advice(path)}"
+    remedy = "Restore the file from a copy." if is_first else intact
+    return Damage(f"Line {number} of the journal `{shown(path)}` is damaged: {problem}. {remedy}")
 
 
 def _advice(path: Path) -> str:
