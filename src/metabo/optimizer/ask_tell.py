@@ -15,7 +15,7 @@ from metabo.optimizer.evaluation import Direction, Evaluation, model_values, req
 from metabo.optimizer.proposals import key, proposals, require_left
 from metabo.optimizer.proposer import AF, default_af, proposer
 from metabo.optimizer.record import arguments, evaluation_record, read_history, require_same
-from metabo.optimizer.surrogate import Fitted, PriorName, surrogate
+from metabo.optimizer.surrogate import PriorName, described, is_made_at_once, say_once, surrogate
 from metabo.options import require_whole
 from metabo.policies import Policy, SearchName
 from metabo.schema import to_json
@@ -173,7 +173,7 @@ class Optimizer:
     @property
     def prior_source(self) -> str:
         """Where the GP's prior comes from, in words."""
-        return self._surrogate.source
+        return described(self._surrogate, self.n_told)
 
     @property
     def prior(self) -> Prior:
@@ -286,7 +286,8 @@ class Optimizer:
         x = x.view(-1, self.space.dim)
         prior, seen = self._surrogate.model(x, values)
         y = torch.tensor(seen, dtype=torch.float64)
-        if isinstance(self._surrogate, Fitted) and seen:
+        say_once(len(known), len(seen))
+        if is_made_at_once(self._surrogate, len(seen)):
             return BOState.after(prior, x[None], y[None], budget=self.budget)
         if state is None or values[: len(known)] != known:
             known, state = [], BOState.start(prior, episodes=1, budget=self.budget)
