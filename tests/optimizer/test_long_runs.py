@@ -21,7 +21,6 @@ def few(monkeypatch):
     """The limits of long runs, at which tests are quick."""
     monkeypatch.setattr(reduction, "MOST_SEEN", 20)
     monkeypatch.setattr(reduction, "MOST_FITTED", 10)
-    monkeypatch.setattr(surrogate, "MOST_SEEN", 20)
     monkeypatch.setattr(surrogate, "MOST_GROWN", 10)
 
 

@@ -7,14 +7,13 @@ from metabo.gp.kernels import KERNELS, KernelName
 from metabo.gp.likelihood import Likelihood, log_likelihood
 from metabo.gp.posterior import GP, Pullback
 from metabo.gp.prior import JITTER, Prior
-from metabo.gp.reduction import MOST_SEEN, reduced
+from metabo.gp.reduction import reduced
 from metabo.gp.standard import default_prior, fitted_prior, least_to_fit, standardized
 
 __all__ = [
     "GP",
     "JITTER",
     "KERNELS",
-    "MOST_SEEN",
     "Ensemble",
     "HyperPrior",
     "KernelName",

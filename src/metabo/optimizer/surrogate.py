@@ -9,7 +9,14 @@ import torch
 from torch import Tensor
 
 from metabo.errors import OptionError, ShapeError, unknown
-from metabo.gp import MOST_SEEN, Prior, default_prior, fitted_prior, least_to_fit, standardized
+from metabo.gp import (
+    Prior,
+    default_prior,
+    fitted_prior,
+    least_to_fit,
+    reduction,
+    standardized,
+)
 from metabo.policies import Policy, RandomSearch
 from metabo.pretrained import TrainedAF
 from metabo.shapes import Float
@@ -104,14 +111,14 @@ def is_made_at_once(model: Surrogate, n_told: int) -> bool:
 def described(model: Surrogate, n_told: int) -> str:
     """Where the prior comes from, and how much of a long history the GP sees."""
     is_used = not (isinstance(model, Fixed) and model.kind == "unused")
-    if n_told <= MOST_SEEN or not is_used:
+    if n_told <= reduction.MOST_SEEN or not is_used:
         return model.source
     return f"{model.source}; {_what_is_seen(n_told)}"
 
 
 def say_once(n_before: int, n_now: int) -> None:
     """Log that the GP does not see all observations, when that begins."""
-    if n_before <= MOST_SEEN < n_now:
+    if n_before <= reduction.MOST_SEEN < n_now:
         _log.info("From now on %s.", _what_is_seen(n_now))
 
 
@@ -150,6 +157,6 @@ def surrogate(prior: object, artifact: TrainedAF | None, policy: Policy, dim: in
 
 def _what_is_seen(n_told: int) -> str:
     return (
-        f"the GP sees {MOST_SEEN:,} of {n_told:,} observations (the nearest to the best one and a "
-        "spread of the rest)"
+        f"the GP sees {reduction.MOST_SEEN:,} of {n_told:,} observations (the nearest to the best "
+        "one and a spread of the rest)"
     )
