@@ -4,7 +4,7 @@ Prints one JSON line per case, in three parts (all of them, or one with `--part`
 
 - `cost`: CPU seconds and peak memory of one `ask`, on one core, each case in a process of its own;
   `--plot` draws them.
-- `regret`: runs with limits lowered to 100 observations seen by the GP and 50 fitted to, beside
+- `regret`: runs with limits lowered to 100 observations seen by the GP and 70 fitted to, beside
   runs of the exact GP: the final regret of both, the same seeds. And how much log EI, judged by
   the exact GP, is lost by asking the reduced one, at the end of each exact run.
 - `search`: how far the best score found in 50 and 100 dimensions by the search for 20 is below
@@ -41,7 +41,7 @@ from metabo.version import commit
 Line = dict[str, object]
 Function = tuple[str, int, Callable[[Tensor], Tensor], float]
 """Name, dimensions, what is minimized (`N D` to `N`) and its minimum."""
-SEEN, FITTED, STEPS = 100, 50, 300
+SEEN, FITTED, STEPS = 100, 70, 200
 
 
 def histories(dim: int, t: int, seed: int = 0) -> tuple[Tensor, Tensor]:

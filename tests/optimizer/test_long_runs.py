@@ -35,16 +35,18 @@ def run(af):
     return Optimizer(None if af == "branin" else SPACE, af=af, budget=100)
 
 
-@pytest.mark.parametrize("af", [None, "logei", "branin"])
+@pytest.mark.parametrize("af", ["logei", "branin"])
 def test_the_answer_is_a_function_of_the_history_at_any_length(af, few):
-    whole, grown = run(af), run(af)
+    grown = run(af)
     for t in (5, 12, 25, 31):  # around the limits, and beyond them
         tell(grown, t, start=grown.n_told)
-        before = grown.ask()
         whole = run(af)
         tell(whole, t)
-        assert whole.ask() == before
-        assert whole.ask_batch(3) == grown.ask_batch(3)
+        one, other = whole.state, grown.state
+        assert torch.equal(one.gp.inverse, other.gp.inverse)
+        assert torch.equal(one.gp.y, other.gp.y)
+        assert torch.equal(one.history.y, other.history.y)
+    assert whole.ask_batch(2) == grown.ask_batch(2)
 
 
 @pytest.mark.parametrize("af", [None, "branin"])
@@ -88,23 +90,25 @@ def test_it_is_said_once_in_the_log_and_always_in_the_words_about_the_prior(few,
 
 
 def test_points_that_the_gp_does_not_see_are_not_asked_for_again(few):
-    space = Space({"a": metabo.Int(0, 7), "b": metabo.Choice(("u", "v", "w", "x", "y", "z"))})
-    optimizer = Optimizer(space, budget=48, af="logei")
-    seen = set()
-    for _ in range(48):
-        params = optimizer.ask()
-        assert tuple(params.values()) not in seen
-        seen.add(tuple(params.values()))
-        optimizer.tell(params, abs(params["a"] - 5) + (params["b"] != "w"))
-    with pytest.raises(metabo.errors.MetaBOError, match="budget of 48 evaluations is spent"):
+    space = Space({"a": metabo.Int(0, 4), "b": metabo.Choice(("u", "v", "w", "x", "y"))})
+    optimizer = Optimizer(space, budget=30, af="logei")
+    points = [{"a": a, "b": b} for b in "uvwxy" for a in range(5)]
+    for params in points[:22]:
+        optimizer.tell(params, abs(params["a"] - 1.7) + "wuvxy".index(params["b"]))
+    asked = []
+    for _ in range(3):
+        asked.append(optimizer.ask())
+        optimizer.tell(asked[-1], 9.0)
+    assert sorted(asked, key=str) == sorted(points[22:], key=str)
+    with pytest.raises(metabo.errors.MetaBOError, match="All 25 points"):
         optimizer.ask()
 
 
 def test_a_long_history_of_a_discrete_space_is_not_decoded_for_every_proposal(monkeypatch):
     space = Space({"a": metabo.Int(0, 10**6), "b": metabo.Choice(("u", "v"))})
     optimizer = Optimizer(space, budget=10_000, af="random")
-    for a in range(2000):
-        optimizer.tell({"a": 500 * a, "b": "u"}, float(a))
+    for a in range(600):
+        optimizer.tell({"a": 1000 * a, "b": "u"}, float(a))
     decode, calls = Space.decode, []
 
     def counted(self, x):

@@ -17,6 +17,9 @@ from metabo.gp.kernels import WITH_SLOPES, KernelName, correlation
 from metabo.gp.prior import SIGNAL_FLOOR, Prior
 from metabo.shapes import Float
 
+_FEW_DIMENSIONS = 20
+"""Up to here squared differences are kept, D t^2 of them. In more dimensions to read them takes
+longer than to multiply the points: there r^2 is |a|^2 + |b|^2 - 2ab, right to 1e-11."""
 _PAIRS = 2**20
 """Covariances of a data set at once, where only values are wanted: 8 MB, and some copies."""
 
@@ -72,7 +75,7 @@ class Likelihood:
         signal, noise = theta[..., dim:].exp().split(1, -1)  # E S 1
         floor = SIGNAL_FLOOR * signal
         diagonal = torch.maximum(noise + self.jitter, floor)
-        r2 = precision @ self._squares  # E S tt
+        r2 = self._distances(precision)  # E S tt
         correlations, slopes = WITH_SLOPES[self.kernel](r2)
         covariance = (signal * correlations).unflatten(-1, (t, t))
         covariance.diagonal(dim1=-2, dim2=-1).add_(diagonal)
@@ -87,7 +90,7 @@ class Likelihood:
         def gradient() -> Tensor:
             weights = torch.linalg.solve_triangular(factor.mT, white, upper=True)  # E S t 1
             change = weights * weights.mT - torch.cholesky_inverse(factor)  # E S t t
-            d_precision = (change.flatten(-2) * slopes) @ self._squares.mT
+            d_precision = self._sums(change.flatten(-2) * slopes)
             trace = change.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
             # tr(change A) is known, and A without its diagonal is the signal's part.
             d_signal = 0.5 * (quadratic.unsqueeze(-1) - t - trace * diagonal)
@@ -102,6 +105,27 @@ class Likelihood:
             )
 
         return value, gradient
+
+    def _distances(self, precision: Float[Tensor, "E S D"]) -> Float[Tensor, "E S tt"]:
+        """r^2 of all pairs of points."""
+        if self.x.shape[-1] <= _FEW_DIMENSIONS:
+            return precision @ self._squares
+        at = self._centred.unsqueeze(1) * precision.sqrt().unsqueeze(-2)  # E S t D
+        norm = at.square().sum(-1)
+        r2 = norm.unsqueeze(-1) + norm.unsqueeze(-2) - 2 * (at @ at.mT)
+        return r2.clamp_min(0).flatten(-2)
+
+    def _sums(self, weight: Float[Tensor, "E S tt"]) -> Float[Tensor, "E S D"]:
+        """The sums of all pairs' squared differences, with weights, coordinate by coordinate."""
+        if self.x.shape[-1] <= _FEW_DIMENSIONS:
+            return weight @ self._squares.mT
+        t, at = self.z.shape[-1], self._centred.unsqueeze(1)  # E 1 t D
+        square = weight.unflatten(-1, (t, t))  # E S t t, symmetric
+        return 2 * ((square.sum(-1, keepdim=True) * at - square @ at) * at).sum(-2)
+
+    @cached_property
+    def _centred(self) -> Float[Tensor, "E t D"]:
+        return self.x - self.x.mean(-2, keepdim=True)
 
     @cached_property
     def _squares(self) -> Float[Tensor, "E D tt"]:
