@@ -232,8 +232,9 @@ def draw(lines: list[Line], path: Path) -> None:
         axis.grid(alpha=0.2)
     axes[1].set_ylim(0.1, 2.5)
     axes[1].set_yticks([0.1, 0.2, 0.5, 1, 2])
-    for t, what in ((reduction.MOST_FITTED, "fitted to"), (reduction.MOST_SEEN, "seen")):
-        axes[1].text(t * 0.94, 2.3, what, rotation=90, ha="right", va="top", color="0.5", size=8)
+    notes = (reduction.MOST_FITTED, "fitted to a part"), (reduction.MOST_SEEN, "GP sees a part")
+    for t, note in notes:
+        axes[1].text(t * 1.08, 2.3, note, rotation=90, ha="left", va="top", color="0.4", size=8)
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False)
     figure.savefig(path, dpi=130)

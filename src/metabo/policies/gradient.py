@@ -33,8 +33,9 @@ class GradientRefine:
     def sized(cls, dim: int) -> "GradientRefine":
         """More points and longer climbs in more dimensions, up to what 20 of them get.
 
-        In 50 and 100 dimensions that finds the same maxima to 1e-4 (log EI, and the learned AF's
-        score) as sizes that go on growing, in a fifth of the time (`benchmarks/long_runs.py`).
+        In 50 and 100 dimensions that finds the same maxima to 1e-5 (log EI, and the learned AF's
+        score) as sizes that go on growing, in a half and a fifth of the time
+        (`benchmarks/long_runs.py`).
         """
         size = min(max(dim, 2), 20)
         return cls(Scatter(n_global=150 * size), iterations=5 + 2 * size)
