@@ -22,13 +22,13 @@ from torch import Tensor
 import metabo
 from metabo.ascent import Objective, ascend
 from metabo.domain import sobol
-from metabo.policies import GradientRefine, candidates, decide, gradient, scatter, searcher
+from metabo.policies import SAME, GradientRefine, candidates, decide, gradient, scatter, searcher
 from metabo.policies.scatter import stretched_sobol
 from metabo.version import commit
 
 TASKS = Path(__file__).parents[1] / "examples" / "published-tasks" / "hartmann-3.json"
 FAMILIES = ("branin", "goldstein-price", "hartmann-3")
-Grid = tuple[Tensor, Tensor]
+Grid = tuple[Tensor, float]
 
 
 @contextmanager
@@ -44,14 +44,13 @@ def patched(module: Any, name: str, value: object) -> Iterator[None]:
 
 def inner_grid(n: int, dim: int, device: torch.device) -> Grid:
     """The global grid without the stretch onto the faces."""
-    points = sobol(n, dim, device)
-    return points, (torch.cdist(points, points, p=torch.inf) < n ** (-1 / dim))[None]
+    return sobol(n, dim, device), n ** (-1 / dim)
 
 
 def crowded_grid(n: int, dim: int, device: torch.device) -> Grid:
     """The global grid without neighbours: the best points may crowd together."""
-    points, near = stretched_sobol(n, dim, device)
-    return points, torch.eye(len(points), dtype=near.dtype)[None]
+    points, _ = stretched_sobol(n, dim, device)
+    return points, SAME
 
 
 def ascend_in_one_unit(objective: Objective, x: Tensor, **options: Any) -> Any:

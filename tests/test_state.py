@@ -3,7 +3,7 @@ import torch
 
 import metabo
 from metabo.errors import DataError, DomainError, ShapeError
-from metabo.gp import Prior
+from metabo.gp import Prior, reduction
 from metabo.state import BOState
 
 PRIOR = Prior.of([0.3, 0.4], signal_variance=1.0, noise_variance=1e-6)
@@ -81,3 +81,21 @@ def test_many_observations_at_once_are_those_one_by_one(rng):
         torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-8)
     with pytest.raises(DataError, match="must be finite, but got nan in episode 1"):
         BOState.after(PRIOR, x, y.where(y != y[1, 3], torch.nan), budget=5)
+
+
+def test_a_state_knows_all_observations_when_its_gp_does_not(rng, monkeypatch):
+    monkeypatch.setattr(reduction, "MOST_SEEN", 20)
+    x = torch.rand(2, 30, 2, generator=rng, dtype=torch.float64)
+    y = x.sin().sum(-1)
+    state = BOState.after(PRIOR, x, y, budget=40)
+    assert state.gp.x.shape == (2, 20, 2)
+    new_x, new_y = x[:, 3] / 2, y[:, 3] + 100
+    for _ in range(2):
+        assert torch.equal(state.history.x, x)
+        assert torch.equal(state.history.y, y)
+        assert torch.equal(state.best, y.amax(-1))
+        assert (state.n_observed, int(state.step)) == (x.shape[1], x.shape[1])
+        assert state.belief(x[:, :4]).history is state.history
+        state = state.observe(new_x, new_y)
+        x, y = torch.cat([x, new_x[:, None]], 1), torch.cat([y, new_y[:, None]], 1)
+    assert state.gp.x.shape == (2, 22, 2)

@@ -10,7 +10,7 @@ from torch import Tensor
 from metabo.devices import is_capturing
 from metabo.domain import require_inside
 from metabo.errors import DataError, ShapeError
-from metabo.gp import GP, Prior
+from metabo.gp import GP, Prior, reduced
 from metabo.shapes import Float, Int
 
 BeliefPullback = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -23,6 +23,10 @@ class History:
 
     x: Float[Tensor, "E t D"]
     y: Float[Tensor, "E t"]
+
+    def then(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "History":
+        """These queries and one more of each episode."""
+        return History(torch.cat([self.x, x[:, None]], 1), torch.cat([self.y, y[:, None]], 1))
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class BOState:
     gp: GP
     step: Int[Tensor, ""]
     budget: Int[Tensor, ""]
+    told: History | None = None
+    """All observations, where the GP sees only some of them; None where it sees them all."""
 
     @classmethod
     def start(cls, prior: Prior, *, episodes: int, budget: int) -> "BOState":
@@ -80,16 +86,21 @@ class BOState:
     def after(
         cls, prior: Prior, x: Float[Tensor, "E t D"], y: Float[Tensor, "E t"], *, budget: int
     ) -> "BOState":
-        """The runs after these evaluations, as observed one by one but for rounding."""
+        """The runs after these evaluations, as observed one by one but for rounding.
+
+        Of more than 1,000 evaluations the GP sees so many (`metabo.gp.reduction`).
+        """
         begun = cls.start(prior, episodes=x.shape[0], budget=budget)
         require_inside(x)
         _require_finite(y)
-        return cls(GP.of(prior, x, y), begun.step + x.shape[1], begun.budget)
+        seen = reduced(prior, x, y)
+        told = None if seen[0].shape == x.shape else History(x, y)
+        return cls(GP.of(prior, *seen), begun.step + x.shape[1], begun.budget, told)
 
     @cached_property
     def history(self) -> History:
-        """Queries and values so far."""
-        return History(self.gp.x, self.gp.y)
+        """Queries and values so far, all of them."""
+        return History(self.gp.x, self.gp.y) if self.told is None else self.told
 
     @property
     def n_episodes(self) -> int:
@@ -99,13 +110,13 @@ class BOState:
     @property
     def n_observed(self) -> int:
         """How many evaluations each episode has spent, as a number: it decides shapes."""
-        return self.gp.x.shape[-2]
+        return self.history.x.shape[-2]
 
     @cached_property
     def best(self) -> Float[Tensor, " E"]:
         """The largest value observed in each episode; 0 before any."""
         with torch.inference_mode(mode=False):  # kept, so it has to serve outside of it too
-            return self.gp.y.amax(-1) if self.n_observed else self.gp.mean
+            return self.history.y.amax(-1) if self.n_observed else self.gp.mean
 
     def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
         """The GP's view of the points `x`, differentiable in them."""
@@ -124,7 +135,8 @@ class BOState:
         if not is_capturing(x):
             require_inside(x)
             _require_finite(y)
-        return BOState(gp, self.step + 1, self.budget)
+        told = None if self.told is None else self.told.then(x, y)
+        return BOState(gp, self.step + 1, self.budget, told)
 
 
 def _require_finite(y: Tensor) -> None:

@@ -6,6 +6,7 @@ import torch
 
 from metabo.ascent import differentiated
 from metabo.gp import KERNELS, Likelihood, Prior, log_likelihood
+from metabo.gp import likelihood as module
 
 
 def draw(rng, *shape):
@@ -68,3 +69,25 @@ def test_what_cannot_be_computed_is_minus_infinity(rng):
     value, _ = Likelihood(x, y, "rbf", 0.0)(theta)
     assert value[0, 0] == -math.inf
     assert torch.isfinite(value[1]).all()
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_many_dimensions_differ_from_few_by_rounding_only(rng, kernel, monkeypatch):
+    x, y = draw(rng, 2, 40, 25), draw(rng, 2, 40)
+    x[:, 20:] = x[:, :20] + 1e-6 * draw(rng, 2, 20, 25)  # near-duplicates
+    theta = (draw(rng, 2, 4, 27) - 0.5) * 2 + 1
+    theta[..., -1] -= 12
+    found = Likelihood(x, y, kernel, 1e-8)(theta)
+    monkeypatch.setattr(module, "_FEW_DIMENSIONS", 25)
+    written_out = Likelihood(x, y, kernel, 1e-8)(theta)
+    for ours, theirs in zip(found, written_out, strict=True):
+        assert not torch.equal(ours, theirs)
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_values_alone_are_the_values_in_pieces_too(rng, kernel, monkeypatch):
+    _, _, theta, likelihood = problem(rng, kernel)
+    assert torch.equal(likelihood.values(theta), likelihood(theta)[0])
+    monkeypatch.setattr(module, "_PAIRS", 2 * 9 * 9)
+    torch.testing.assert_close(likelihood.values(theta), likelihood(theta)[0], rtol=1e-12, atol=0)

@@ -2,9 +2,9 @@ import torch
 
 import metabo
 from metabo.acquisition import EI
-from metabo.gp import fitted_prior, standardized
+from metabo.gp import fitted_prior, reduction, standardized
 from metabo.loop import rollout
-from metabo.policies import GradientRefine, Maximize, Refitted, Scatter, StartAt
+from metabo.policies import GradientRefine, Maximize, Proposal, Refitted, Scatter, StartAt
 from metabo.seeding import Noise, generator
 from metabo.state import BOState
 
@@ -59,3 +59,22 @@ def test_a_function_in_another_unit_gets_the_same_queries():
         for a, b in ((1.0, 0.0), (1000.0, 5.0))
     )
     torch.testing.assert_close(plain, scaled, rtol=0, atol=1e-4)
+
+
+def test_of_long_runs_the_other_policy_sees_what_ask_and_tell_would_show_it(monkeypatch):
+    monkeypatch.setattr(reduction, "MOST_SEEN", 20)
+    x = torch.rand(1, 30, 2, generator=generator(0, "x"), dtype=torch.float64)
+    y, seen = x.sin().sum(-1), []
+
+    class Watch:
+        def propose(self, state, noise):
+            seen.append(state)
+            return Proposal(state.history.x[:, 0])
+
+    state = BOState.after(metabo.family("branin").prior, x, y, budget=40)
+    Refitted(Watch()).propose(state, Noise.at(0, episodes=torch.arange(1), step=30))
+    prior = fitted_prior(x, standardized(y))
+    direct = BOState.after(prior, x, standardized(y), budget=40)
+    assert torch.equal(seen[0].gp.x, direct.gp.x)
+    assert seen[0].gp.x.shape[1] == 20
+    assert torch.equal(seen[0].history.y, standardized(y))

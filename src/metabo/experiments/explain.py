@@ -156,7 +156,7 @@ def spread(steps: Sequence[int], most: int = 6) -> list[int]:
 def usual_places(decisions: Sequence[Decision]) -> list[Tensor]:
     """The cube's midpoint, and where the run found its best value."""
     last = decisions[-1]
-    x, y = last.state.gp.x[0], last.state.gp.y[0]
+    x, y = last.state.history.x[0], last.state.history.y[0]
     best = x[y.argmax()] if len(y) and not last.value > float(y.max()) else last.query
     return [torch.full_like(best, 0.5), best]
 

@@ -130,7 +130,7 @@ def _standardized(state: BOState, optimizer: Optimizer, value: float) -> float:
     told = model_values(list(optimizer.history), optimizer.direction)
     if len(set(told)) < 2:
         return math.nan
-    seen = state.gp.y[0].tolist()
+    seen = state.history.y[0].tolist()
     low, high = told.index(min(told)), told.index(max(told))
     slope = (seen[high] - seen[low]) / (told[high] - told[low])
     return seen[low] + slope * (value - told[low])

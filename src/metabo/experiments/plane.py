@@ -109,7 +109,9 @@ def _axes(states: list[BOState], queries: list[Belief], n: int) -> tuple[Tensor,
 
     The GP may believe in other means far from its data; no query has met them.
     """
-    means = torch.cat([q.mean.flatten() for q in queries] + [s.gp.y.flatten() for s in states])
+    means = torch.cat(
+        [q.mean.flatten() for q in queries] + [s.history.y.flatten() for s in states]
+    )
     low, high = float(means.min().clamp(max=0)), float(means.max())
     margin = 0.4 * (high - low) or 1.0
     most = float(states[0].gp.prior.signal_variance.max().sqrt())

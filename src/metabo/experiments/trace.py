@@ -159,14 +159,14 @@ def _step(
     at = evaluate(state, af, query[None, None])
     log_ei = float(LogEI()(at.belief))
     rivals = search.candidates(state, LogEI()).score[0]
-    through = query if state.n_observed == 0 else state.gp.x[0, state.gp.y[0].argmax()]
+    through = query if state.n_observed == 0 else state.history.x[0, state.history.y[0].argmax()]
     # A table knows its values at its own points only, and slices leave them.
     is_known = isinstance(where.domain, Box) or where.domain.dim <= 2
     return Step(
         number=number,
         budget=int(state.budget),
-        seen_x=state.gp.x[0],
-        seen_y=state.gp.y[0],
+        seen_x=state.history.x[0],
+        seen_y=state.history.y[0],
         query=query,
         value=made.value,
         told=made.told,

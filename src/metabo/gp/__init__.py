@@ -7,6 +7,7 @@ from metabo.gp.kernels import KERNELS, KernelName
 from metabo.gp.likelihood import Likelihood, log_likelihood
 from metabo.gp.posterior import GP, Pullback
 from metabo.gp.prior import JITTER, Prior
+from metabo.gp.reduction import reduced
 from metabo.gp.standard import default_prior, fitted_prior, least_to_fit, standardized
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "least_to_fit",
     "log_likelihood",
     "observed_means",
+    "reduced",
     "standardized",
 ]

@@ -89,7 +89,9 @@ def fit(
     starts = begin + (end - begin) * sobol(n_starts, dim + 2, x.device, x.dtype)  # S P
     starts = starts.expand(n_sets, -1, -1)
     with torch.no_grad():
-        first, _ = score(starts)
+        first = likelihood.values(starts + offset)
+        if hyperprior is not None:
+            first = first + hyperprior(starts)[0]
         best = first.topk(min(n_climbs, n_starts), -1).indices  # E S
         chosen = starts.gather(1, best[..., None].expand(-1, -1, dim + 2))
         theta, value = ascend(

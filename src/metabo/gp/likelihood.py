@@ -6,6 +6,7 @@ a = A^-1 z.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,12 @@ from torch import Tensor
 from metabo.gp.kernels import WITH_SLOPES, KernelName, correlation
 from metabo.gp.prior import SIGNAL_FLOOR, Prior
 from metabo.shapes import Float
+
+_FEW_DIMENSIONS = 20
+"""Up to here squared differences are kept, D t^2 of them. In more dimensions to read them takes
+longer than to multiply the points: there r^2 is |a|^2 + |b|^2 - 2ab, right to 1e-11."""
+_PAIRS = 2**20
+"""Covariances of a data set at once, where only values are wanted: 8 MB, and some copies."""
 
 
 def log_likelihood(
@@ -53,38 +60,72 @@ class Likelihood:
 
         `theta` holds the logarithms of D lengthscales, signal variance and noise variance.
         """
+        value, gradient = self._evaluated(theta)
+        return value, gradient()
+
+    def values(self, theta: Float[Tensor, "E S P"]) -> Float[Tensor, "E S"]:
+        """Values alone, for a third of the time, and of memory that does not grow with S."""
+        size = max(1, _PAIRS // self.z.shape[-1] ** 2)
+        return torch.cat([self._evaluated(part)[0] for part in theta.split(size, 1)], 1)
+
+    def _evaluated(self, theta: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
+        """Values, and what computes the gradients."""
         dim, t = self.x.shape[-1], self.z.shape[-1]
         precision = (-2 * theta[..., :dim]).exp()  # E S D
         signal, noise = theta[..., dim:].exp().split(1, -1)  # E S 1
         floor = SIGNAL_FLOOR * signal
         diagonal = torch.maximum(noise + self.jitter, floor)
-        r2 = precision @ self._squares  # E S tt
+        r2 = self._distances(precision)  # E S tt
         correlations, slopes = WITH_SLOPES[self.kernel](r2)
         covariance = (signal * correlations).unflatten(-1, (t, t))
         covariance.diagonal(dim1=-2, dim2=-1).add_(diagonal)
         factor, info = torch.linalg.cholesky_ex(covariance)
         column = self.z[:, None, :, None].expand(-1, theta.shape[1], -1, -1)
         white = torch.linalg.solve_triangular(factor, column, upper=False)
-        weights = torch.linalg.solve_triangular(factor.mT, white, upper=True)  # E S t 1
         quadratic = white.square().sum((-2, -1))
         log_determinant = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         value = -0.5 * (quadratic + log_determinant + t * math.log(2 * math.pi))
         value = value.masked_fill((info > 0) | value.isnan(), -torch.inf)
 
-        change = weights * weights.mT - torch.cholesky_inverse(factor)  # E S t t
-        d_precision = (change.flatten(-2) * slopes) @ self._squares.mT
-        trace = change.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
-        # tr(change A) is known, and A without its diagonal is the signal's part.
-        d_signal = 0.5 * (quadratic.unsqueeze(-1) - t - trace * diagonal)
-        d_diagonal, is_floor = 0.5 * trace, diagonal == floor
-        return value, torch.cat(
-            [
-                -signal * precision * d_precision,
-                torch.where(is_floor, d_signal + d_diagonal * floor, d_signal),
-                torch.where(is_floor, 0.0, d_diagonal * noise),
-            ],
-            -1,
-        )
+        def gradient() -> Tensor:
+            weights = torch.linalg.solve_triangular(factor.mT, white, upper=True)  # E S t 1
+            change = weights * weights.mT - torch.cholesky_inverse(factor)  # E S t t
+            d_precision = self._sums(change.flatten(-2) * slopes)
+            trace = change.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
+            # tr(change A) is known, and A without its diagonal is the signal's part.
+            d_signal = 0.5 * (quadratic.unsqueeze(-1) - t - trace * diagonal)
+            d_diagonal, is_floor = 0.5 * trace, diagonal == floor
+            return torch.cat(
+                [
+                    -signal * precision * d_precision,
+                    torch.where(is_floor, d_signal + d_diagonal * floor, d_signal),
+                    torch.where(is_floor, 0.0, d_diagonal * noise),
+                ],
+                -1,
+            )
+
+        return value, gradient
+
+    def _distances(self, precision: Float[Tensor, "E S D"]) -> Float[Tensor, "E S tt"]:
+        """r^2 of all pairs of points."""
+        if self.x.shape[-1] <= _FEW_DIMENSIONS:
+            return precision @ self._squares
+        at = self._centred.unsqueeze(1) * precision.sqrt().unsqueeze(-2)  # E S t D
+        norm = at.square().sum(-1)
+        r2 = norm.unsqueeze(-1) + norm.unsqueeze(-2) - 2 * (at @ at.mT)
+        return r2.clamp_min(0).flatten(-2)
+
+    def _sums(self, weight: Float[Tensor, "E S tt"]) -> Float[Tensor, "E S D"]:
+        """The sums of all pairs' squared differences, with weights, coordinate by coordinate."""
+        if self.x.shape[-1] <= _FEW_DIMENSIONS:
+            return weight @ self._squares.mT
+        t, at = self.z.shape[-1], self._centred.unsqueeze(1)  # E 1 t D
+        square = weight.unflatten(-1, (t, t))  # E S t t, symmetric
+        return 2 * ((square.sum(-1, keepdim=True) * at - square @ at) * at).sum(-2)
+
+    @cached_property
+    def _centred(self) -> Float[Tensor, "E t D"]:
+        return self.x - self.x.mean(-2, keepdim=True)
 
     @cached_property
     def _squares(self) -> Float[Tensor, "E D tt"]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from metabo.errors import DataError, OptionError, unknown
 from metabo.gp.kernels import KERNELS, KernelName
-from metabo.shapes import Float
+from metabo.shapes import Float, Int
 
 JITTER = 1e-8
 """Added to the diagonal beside the noise, as the GP library of the published experiments does.
@@ -136,6 +136,17 @@ class Prior:
     def with_noise(self, std: float) -> "Prior":
         """The prior of the same function observed with further independent noise."""
         return replace(self, noise_variance=self.noise_variance + std**2)
+
+    def take(self, rows: Int[Tensor, " n"]) -> "Prior":
+        """The priors of some episodes; one that is shared by all stays one."""
+        if self.lengthscale.shape[0] == 1:
+            return self
+        return replace(
+            self,
+            lengthscale=self.lengthscale[rows],
+            signal_variance=self.signal_variance[rows],
+            noise_variance=self.noise_variance[rows],
+        )
 
     def to(self, device: torch.device | str) -> "Prior":
         """The same prior on another device."""

@@ -9,6 +9,7 @@ from metabo.gp.fit import Bounds, fit
 from metabo.gp.hyperprior import HyperPrior
 from metabo.gp.kernels import KernelName
 from metabo.gp.prior import Prior
+from metabo.gp.reduction import to_fit
 from metabo.shapes import Float
 
 _BOUNDS = Bounds(
@@ -60,10 +61,15 @@ def fitted_prior(
     kernel: KernelName = "matern52",
     hyperprior: HyperPrior | Literal["usual"] | None = "usual",
 ) -> Prior:
-    """The MAP prior of each data set of standardized values; the default before a few."""
+    """The MAP prior of each data set of standardized values; the default before a few.
+
+    Of more than 300 observations the nearest to the best one and a spread of the rest are used.
+    """
     dim = x.shape[-1]
-    if y.shape[-1] < least_to_fit(dim):
+    least = least_to_fit(dim)
+    if y.shape[-1] < least:
         return default_prior(dim, kernel).to(x.device)
+    x, y = to_fit(x, y, least)
     return fit(
         x,
         y,

@@ -17,7 +17,7 @@ from metabo.optimizer.proposals import key, proposals, require_left
 from metabo.optimizer.proposer import AF, default_af, proposer
 from metabo.optimizer.record import MAX_BUDGET, RunState
 from metabo.optimizer.run import Point, Run
-from metabo.optimizer.surrogate import PriorName, surrogate
+from metabo.optimizer.surrogate import PriorName, described, surrogate
 from metabo.options import require_whole
 from metabo.policies import Policy, SearchName
 from metabo.schema import to_json
@@ -183,7 +183,7 @@ class Optimizer:
     @property
     def prior_source(self) -> str:
         """Where the GP's prior comes from, in words."""
-        return self._surrogate.source
+        return described(self._surrogate, self.n_told)
 
     @property
     def prior(self) -> Prior:

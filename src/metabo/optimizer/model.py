@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from metabo.optimizer.evaluation import Direction, Evaluation, model_values
-from metabo.optimizer.surrogate import Fitted, Surrogate
+from metabo.optimizer.surrogate import Surrogate, is_made_at_once, say_once
 from metabo.shapes import Float
 from metabo.state import BOState
 from metabo.turn import Turn
@@ -39,7 +39,8 @@ class Model:
         """The state after a history, taking up an earlier one where that is a beginning."""
         prior, seen = self._surrogate.model(x, values)
         y = torch.tensor(seen, dtype=torch.float64)
-        if isinstance(self._surrogate, Fitted) and seen:
+        say_once(0 if self._known is None else len(self._known[1]), len(seen))
+        if is_made_at_once(self._surrogate, len(seen)):
             return BOState.after(prior, x[None], y[None], budget=budget)
         begun, state = 0, BOState.start(prior, episodes=1, budget=budget)
         if self._known is not None:

@@ -17,6 +17,8 @@ from metabo.state import BOState
 _EPISODE = torch.tensor([0])
 """The number by which a run draws its random numbers: that of the first episode of a rollout."""
 _REDRAWS = 64
+_CLOSE = 1e-9
+"""Points that are the same parameters lie no further apart, once projected."""
 
 
 def proposals(
@@ -82,16 +84,24 @@ def _proposed(policy: Policy, state: BOState, space: Space, seed: int) -> Float[
     x = x if bool(((projected - x).abs() <= SAME).all()) else projected
     if space.size is None:
         return x
-    seen = {key(space.decode(point)) for point in state.history.x[0]}
-    if len(seen) >= space.size:
+    history = state.history.x[0]
+    if len(history) >= space.size and len(_keys(space, history)) >= space.size:
         raise MetaBOError(
             f"All {space.size} points of the space are evaluated or under way. Nothing is left to "
             "ask for."
         )
     # A policy of the user's own, or random search in a large space, may repeat itself.
+    cells = space.project(history)
     for count in range(_REDRAWS):
-        if key(space.decode(x)) not in seen:
+        # To decode a long history takes seconds; only what lies close can be the same.
+        is_close = ((cells - space.project(x)).abs() <= _CLOSE).all(-1)
+        if key(space.decode(x)) not in _keys(space, history[is_close]):
             return x
         x = space.project(noise.stream(f"again {count}").uniform(space.dim)[0])
+    seen = _keys(space, history)
     few = first_points(space, len(seen) + 1)
     return next(x for x in few if key(space.decode(x)) not in seen)
+
+
+def _keys(space: Space, points: Float[Tensor, "N D"]) -> set[object]:
+    return {key(space.decode(point)) for point in points}

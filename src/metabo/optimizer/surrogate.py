@@ -1,5 +1,6 @@
 """Which GP prior a run's model has, and in which scale it sees the values."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
@@ -8,12 +9,22 @@ import torch
 from torch import Tensor
 
 from metabo.errors import OptionError, ShapeError, unknown
-from metabo.gp import Prior, default_prior, fitted_prior, least_to_fit, standardized
+from metabo.gp import (
+    Prior,
+    default_prior,
+    fitted_prior,
+    least_to_fit,
+    reduction,
+    standardized,
+)
 from metabo.policies import Policy, RandomSearch
 from metabo.pretrained import TrainedAF
 from metabo.shapes import Float
 
 PriorName = Literal["artifact", "fitted"]
+MOST_GROWN = 500
+"""Observations up to which a GP with a fixed prior is grown row by row, as in a rollout."""
+_log = logging.getLogger(__name__)
 
 
 @runtime_checkable
@@ -87,6 +98,30 @@ class Fitted:
         return fitted_prior(x[None], y), y[0].tolist()
 
 
+def is_made_at_once(model: Surrogate, n_told: int) -> bool:
+    """Whether the GP is made of all observations at once, not grown by one after the other.
+
+    A fitted prior changes with every observation. With a fixed one growing repeats a rollout to
+    the bit, but when a long journal is opened it would take t^3 numbers through memory: 5 s for
+    1,000 observations.
+    """
+    return n_told > (0 if isinstance(model, Fitted) else MOST_GROWN)
+
+
+def described(model: Surrogate, n_told: int) -> str:
+    """Where the prior comes from, and how much of a long history the GP sees."""
+    is_used = not (isinstance(model, Fixed) and model.kind == "unused")
+    if n_told <= reduction.MOST_SEEN or not is_used:
+        return model.source
+    return f"{model.source}; {_what_is_seen(n_told)}"
+
+
+def say_once(n_before: int, n_now: int) -> None:
+    """Log that the GP does not see all observations, when that begins."""
+    if n_before <= reduction.MOST_SEEN < n_now:
+        _log.info("From now on %s.", _what_is_seen(n_now))
+
+
 def surrogate(prior: object, artifact: TrainedAF | None, policy: Policy, dim: int) -> Surrogate:
     """The surrogate that the argument `prior` of an optimizer asks for.
 
@@ -120,3 +155,10 @@ def surrogate(prior: object, artifact: TrainedAF | None, policy: Policy, dim: in
             "fitted`.",
         )
     return Fixed(artifact.prior, "artifact")
+
+
+def _what_is_seen(n_told: int) -> str:
+    return (
+        f"the GP sees {reduction.MOST_SEEN:,} of {n_told:,} observations (the nearest to the best "
+        "one and a spread of the rest)"
+    )

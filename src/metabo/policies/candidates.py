@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction
-from metabo.shapes import Bool, Float, Int
+from metabo.shapes import Float, Int
 from metabo.state import Belief, BOState
 
 _TIE = 1e-9
@@ -64,6 +64,7 @@ class Candidates:
 def evaluate(state: BOState, af: AcquisitionFunction, x: Float[Tensor, "E N D"]) -> Candidates:
     """Score the points `x`, chunk by chunk."""
     covariances, points = _LIMITS_CUDA if x.is_cuda else _LIMITS_CPU
+    # The GP may see fewer observations than there are; an AF may look at all of them.
     fitting = covariances // (state.n_episodes * max(1, state.n_observed))
     size = max(1, min(fitting, max(_LEAST, points // state.n_episodes)))
     # Room for all results first: kept one by one between the large blocks that come and go with
@@ -90,21 +91,29 @@ def any_best(score: Float[Tensor, "E N"], draw: Float[Tensor, "E 1"]) -> Int[Ten
 
 
 def best(
-    score: Float[Tensor, "E N"], k: int, near: Bool[Tensor, "#E N N"] | None = None
+    score: Float[Tensor, "E N"],
+    k: int,
+    *,
+    points: Float[Tensor, "#E N D"] | None = None,
+    radius: float = 0.0,
 ) -> Int[Tensor, "E k"]:
     """The numbers of the `k` best candidates, best first, ties by the lowest number.
 
-    With `near` given, a candidate near one already chosen is passed over while there are others.
+    With `points` given, a candidate closer than `radius` (largest coordinate) to one already
+    chosen is passed over while there are others.
     """
     remaining, chosen = score.clone(), []
     rows = torch.arange(score.shape[0], device=score.device)
     for _ in range(min(k, score.shape[-1])):
         index = first_best(remaining)
         chosen.append(index)
-        if near is None:
+        if points is None:
             remaining.scatter_(1, index[:, None], -torch.inf)
         else:
-            remaining.masked_fill_(near.expand(len(rows), -1, -1)[rows, index], -torch.inf)
+            # From the chosen point only: all distances would take N x N numbers.
+            centre = points.expand(len(rows), -1, -1)[rows, index].unsqueeze(1)  # E 1 D
+            is_near = (points - centre).abs().amax(-1) < radius
+            remaining.masked_fill_(is_near, -torch.inf)
     return torch.stack(chosen, 1)
 
 

@@ -5,7 +5,7 @@ constant within a cell, with slopes in the real coordinates only; from the best 
 in one discrete parameter at a time go on.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -23,12 +23,12 @@ from metabo.state import Belief, BeliefPullback, BOState
 class ProjectedState(BOState):
     """A state that sees at every point of the cube the one that would be evaluated."""
 
-    space: Space
+    space: Space = field(kw_only=True)
 
     @classmethod
     def of(cls, state: BOState, space: Space) -> "ProjectedState":
         """The same runs in a space."""
-        return cls(state.gp, state.step, state.budget, space)
+        return cls(state.gp, state.step, state.budget, state.told, space=space)
 
     def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
         """The GP's view of the projected points."""
@@ -65,8 +65,7 @@ class Projected:
 
     def _best(self, candidates: Candidates) -> Float[Tensor, "E K D"]:
         few = candidates.take(best(candidates.score, 4 * self.k))
-        near = torch.cdist(few.belief.x, few.belief.x, p=torch.inf) <= SAME
-        return few.take(best(few.score, self.k, near)).belief.x
+        return few.take(best(few.score, self.k, points=few.belief.x, radius=SAME)).belief.x
 
 
 def _without_seen(candidates: Candidates) -> Candidates:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from metabo.gp import GP, HyperPrior, KernelName, fitted_prior, standardized
+from metabo.gp import GP, HyperPrior, KernelName, fitted_prior, reduced, standardized
 from metabo.policies.base import Policy, Proposal
 from metabo.seeding import Noise
-from metabo.state import BOState
+from metabo.state import BOState, History
 
 
 @dataclass(frozen=True)
@@ -26,5 +26,7 @@ class Refitted:
         """The other policy's choice."""
         x, y = state.history.x, standardized(state.history.y)
         prior = fitted_prior(x, y, kernel=self.kernel, hyperprior=self.hyperprior)
-        gp = GP.of(prior, x, y) if y.shape[-1] else GP.empty(prior, state.n_episodes)
-        return self.then.propose(BOState(gp, state.step, state.budget), noise)
+        seen = reduced(prior, x, y)
+        gp = GP.of(prior, *seen) if y.shape[-1] else GP.empty(prior, state.n_episodes)
+        told = None if seen[0].shape == x.shape else History(x, y)
+        return self.then.propose(BOState(gp, state.step, state.budget, told), noise)

@@ -10,7 +10,7 @@ from metabo.acquisition import AcquisitionFunction
 from metabo.domain import sobol
 from metabo.policies.candidates import Candidates, best, evaluate
 from metabo.policies.search import for_all
-from metabo.shapes import Bool, Float
+from metabo.shapes import Float
 from metabo.state import BOState, History
 
 
@@ -49,8 +49,7 @@ class Scatter:
         x, y = history.x, history.y
         if not x.shape[1] or not self.k_cloud:
             return x[:, :0]
-        near = torch.cdist(x, x, p=torch.inf) < 0.1  # E t t
-        index = best(y, self.k_cloud, near)[..., None].expand(-1, -1, x.shape[-1])
+        index = best(y, self.k_cloud, points=x, radius=0.1)[..., None].expand(-1, -1, x.shape[-1])
         centres = x.gather(1, index)[:, :, None]  # E K 1 D
         draws = sobol(self.n_cloud, x.shape[-1] + 1, x.device)
         reach = 0.2 * 10 ** (-self.decades * draws[:, :1])  # log-uniform
@@ -59,14 +58,12 @@ class Scatter:
 
 
 @lru_cache(maxsize=16)
-def stretched_sobol(
-    n: int, dim: int, device: torch.device
-) -> tuple[Float[Tensor, "N D"], Bool[Tensor, "1 N N"]]:
-    """Sobol points reaching the faces of the cube, and which are closer than their spacing.
+def stretched_sobol(n: int, dim: int, device: torch.device) -> tuple[Float[Tensor, "N D"], float]:
+    """Sobol points reaching the faces of the cube, and their spacing.
 
     Sobol points never lie on the faces and corners of the cube, where an AF often has its maximum.
     Stretching them about the centre by a tenth and clipping puts one in eleven on the faces of
     each axis.
     """
     points = (0.5 + 1.1 * (sobol(n, dim, device) - 0.5)).clamp(0, 1)
-    return points, (torch.cdist(points, points, p=torch.inf) < n ** (-1 / dim))[None]
+    return points, n ** (-1 / dim)

@@ -15,6 +15,8 @@ from metabo.state import BOState, History
 
 SAME = 1e-12
 """Points no further apart are one: a logarithm's last digit may differ."""
+_PAIRS = 2**22
+"""Distances per episode at once, to bound the memory of long runs."""
 
 
 @runtime_checkable
@@ -105,7 +107,10 @@ class HierarchicalGrid:
 
 def queried(x: Float[Tensor, "E N D"], history: History) -> Bool[Tensor, "E N"]:
     """Which of its points each episode has queried."""
-    return (torch.cdist(x, history.x, p=torch.inf) <= SAME).any(-1)
+    size = max(1, _PAIRS // max(1, history.x.shape[1]))
+    parts = x.split(size, 1)
+    seen = [(torch.cdist(part, history.x, p=torch.inf) <= SAME).any(-1) for part in parts]
+    return torch.cat(seen, 1)
 
 
 def for_all(points: Float[Tensor, "N D"], state: BOState) -> Float[Tensor, "E N D"]:
