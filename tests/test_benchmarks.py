@@ -27,6 +27,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
         "gp_maxima",
         "hyperpriors",
         "inputs_fuzz",
+        "long_regret",
         "long_runs",
         "measure_tables",
         "search_quality",
