@@ -21,11 +21,15 @@ class Turn:
         _ALL.add(self)
 
     def acquire(self, seconds: float = -1.0) -> bool:
-        """Wait for the turn, at most so long if not negative; give whether it came."""
+        """Acquire the lock, waiting at most so many seconds (for ever if negative).
+
+        Returns:
+            Whether it was acquired.
+        """
         return self._lock.acquire(timeout=seconds)
 
     def release(self) -> None:
-        """Let the next one have it."""
+        """Release the lock."""
         self._lock.release()
 
     def __enter__(self) -> "Turn":

@@ -148,9 +148,9 @@ def test_a_result_is_taken_back_and_a_spent_run_goes_on(metabo, tmp_path):
     assert "200" not in out
     assert "200.0" in journal.read_text()  # nothing is erased
     for arguments, message in (
-        (("forget", journal, 2), "no evaluation 2 to forget: it was forgotten before"),
+        (("forget", journal, 2), "no evaluation 2 to forget: it has already been forgotten"),
         (("forget", journal, 9), "`N` must be a whole number in 1..2"),
-        (("extend", journal, "--budget", 5), "The budget is 5 already, and can only grow"),
+        (("extend", journal, "--budget", 5), "The budget is already 5 and can only grow"),
         (("extend", journal, "--budget", 10**9), "`--budget` must be a whole number in 1..10000"),
     ):
         code, _, err = metabo(*arguments)

@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from fault_cases.workers import ended, forked
 
 from metabo.errors import BusyError, DataError, OutputError
 from metabo.journal import Damage, Entry, Journal, file, lock
@@ -224,6 +225,15 @@ def test_a_turn_is_waited_for_and_then_told_who_has_it(path, monkeypatch):
     assert [entry.record["value"] for entry in Journal(path).entries] == [0.1, 1e-300, 5, 7]
 
 
+def test_a_place_without_locks_is_told_at_once(path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock.fcntl, "flock", no_locks)
+    with pytest.raises(OutputError, match=r"cannot be locked: No locks .* on a local disk"):
+        Journal(path).append({"value": 5})
+
+
 def test_threads_take_turns_and_lose_nothing(path):
     journal = Journal(path)
 
@@ -250,15 +260,10 @@ def test_a_fork_while_a_thread_has_the_turn_neither_hangs_nor_keeps_it(path):
     thread = threading.Thread(target=hold)
     thread.start()
     started.wait()
-    child = os.fork()
-    if child == 0:
-        try:
-            journal.append({"value": "child"})  # waits until the thread is done
-        finally:
-            os._exit(0)
+    child = forked(lambda: journal.append({"value": "child"}))  # waits until the thread is done
     over.set()
     thread.join()
-    os.waitpid(child, 0)
+    assert ended([child]) == 0
     told = [entry.record["value"] for entry in Journal(path).entries[2:]]
     assert sorted(told) == ["child", "thread"]
 

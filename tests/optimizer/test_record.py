@@ -12,6 +12,7 @@ from metabo.acquisition import EI, Architecture, NeuralAF
 from metabo.domain import Box
 from metabo.errors import DataError, OptionError
 from metabo.gp import Prior
+from metabo.optimizer import repair
 from metabo.policies import Maximize, searcher
 from metabo.pretrained import save
 
@@ -210,14 +211,20 @@ def test_a_journal_of_format_1_goes_on_as_it_was(path, caplog):
         assert "is of format 1" in caplog.text
         assert (optimizer.ask(), optimizer.history) == (expected, history)
         optimizer.tell(expected, 4.0)
+        # Its lines have no numbers that another line could refer to.
+        for change in (
+            lambda: optimizer.forget(1),
+            lambda: optimizer.extend(12),
+            optimizer.reserve,
+        ):
+            with pytest.raises(OptionError, match=r"journal of format 1.*--repair"):
+                change()
+    assert set(json.loads(path.read_text().splitlines()[-1])) == {"params", "value", "x"}
+    repair(path, path.with_name("new.jsonl"))
+    with Optimizer.open(path.with_name("new.jsonl")) as optimizer:
+        assert optimizer.history == Optimizer.open(path).history
         optimizer.forget(1)
-        optimizer.extend(12)
-        (reserved,) = optimizer.reserve()
-    with Optimizer.open(path) as optimizer:
         assert [one.number for one in optimizer.history] == [2, 3, 4, 5]
-        assert optimizer.history[-1].params == expected
-        assert optimizer.budget == 12
-        assert [one.params for one in optimizer.pending] == [reserved]
 
 
 def version_1(path):

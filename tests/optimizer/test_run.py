@@ -1,14 +1,17 @@
 """Runs that many work on at once, and changes that erase nothing."""
 
 import json
-import os
 import pickle
 import threading
+from functools import partial
 
 import pytest
+from fault_cases.workers import ended, forked
 
 from metabo import Choice, Float, Int, MetaBOError, Optimizer, Space
-from metabo.errors import OptionError
+from metabo.errors import DataError, OptionError
+from metabo.journal import Journal
+from metabo.journal import file as journal_file
 from metabo.optimizer import Run, repair
 
 SPACE = Space({"rate": Float(1e-4, 1.0, log=True), "n": Int(1, 9), "kind": Choice(("a", True))})
@@ -21,9 +24,11 @@ def optimizer(request, tmp_path):
     return Optimizer(SPACE, budget=4, af="random", journal=journal)
 
 
-def test_what_is_forgotten_never_was(optimizer):
+@pytest.mark.parametrize("name", [None, "run.jsonl"])
+def test_what_is_forgotten_never_was(tmp_path, name):
     other = Optimizer(SPACE, budget=4, af="ei")
-    optimizer = Optimizer(SPACE, budget=4, af="ei")
+    journal = None if name is None else tmp_path / name
+    optimizer = Optimizer(SPACE, budget=4, af="ei", journal=journal)
     for number, value in enumerate((3.0, 1.0, 2.0)):
         params = POINT | {"n": number + 1}
         optimizer.tell(params, value)
@@ -59,7 +64,7 @@ def test_forgetting_what_is_not_there_is_refused(optimizer, unchecked):
         with pytest.raises(OptionError, match=r"`number` must be a whole number in 1..1"):
             optimizer.forget(number)
     optimizer.forget(1)
-    with pytest.raises(MetaBOError, match="no evaluation 1 to forget: it was forgotten before"):
+    with pytest.raises(MetaBOError, match="no evaluation 1 to forget: it has already been forgotten"):
         optimizer.forget(1)
 
 
@@ -69,7 +74,7 @@ def test_a_spent_run_goes_on_when_it_is_extended(optimizer):
     with pytest.raises(MetaBOError, match=r"budget of 4 evaluations is spent. Go on"):
         optimizer.ask()
     for budget in (4, 3):
-        with pytest.raises(OptionError, match="The budget is 4 already, and can only grow"):
+        with pytest.raises(OptionError, match="The budget is already 4 and can only grow"):
             optimizer.extend(budget)
     optimizer.extend(6)
     assert (optimizer.budget, optimizer.remaining) == (6, 2)
@@ -153,25 +158,90 @@ def test_threads_processes_and_forks_lose_nothing_and_double_nothing(tmp_path):
         for number in range(first, first + n):
             optimizer.tell({"x": number / 1000}, float(number))
 
-    children = []
-    for first in (600, 700, 800):
-        child = os.fork()
-        if child == 0:
-            try:
-                tell(first, 20)
-            finally:
-                os._exit(0)
-        children.append(child)
+    children = [forked(partial(tell, first, 20)) for first in (600, 700, 800)]
     threads = [threading.Thread(target=tell, args=(20 * i, 20)) for i in range(16)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-    assert codes == [0, 0, 0]
+    assert ended(children) == 0
     expected = [*range(320), *range(600, 620), *range(700, 720), *range(800, 820)]
     optimizer.refresh()
     for history in (optimizer.history, Run.open(path).state.history):
         assert sorted(one.value for one in history) == expected
         assert [one.number for one in history] == list(range(1, len(expected) + 1))
+
+
+def test_a_fork_in_the_middle_of_telling_threads_sees_all_that_they_told(tmp_path, unchecked):
+    path = tmp_path / "run.jsonl"
+    optimizer = Optimizer({"x": Float(0, 1)}, budget=10_000, af="random", journal=path)
+    is_over = threading.Event()
+
+    def tell():
+        for _ in range(2000):
+            if not is_over.is_set():
+                optimizer.tell({"x": 0.5}, 1.0)
+
+    def look():
+        optimizer.refresh()
+        assert len(optimizer.history) == len(optimizer._run._journal.entries)
+
+    threads = [threading.Thread(target=tell) for _ in range(2)]
+    [thread.start() for thread in threads]
+    failures = sum(ended([forked(look)]) for _ in range(40))
+    is_over.set()
+    [thread.join() for thread in threads]
+    assert failures == 0
+
+
+def test_an_interrupt_after_the_record_was_written_skips_nothing(tmp_path, monkeypatch):
+    optimizer = Optimizer(SPACE, budget=9, af="random", journal=tmp_path / "run.jsonl")
+    optimizer.tell(POINT, 1.0)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal_file, "count_field", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            optimizer.tell(POINT, 2.0)
+    optimizer.tell(POINT, 3.0)
+    assert [(one.number, one.value) for one in optimizer.history] == [(1, 1.0), (2, 2.0), (3, 3.0)]
+
+
+def test_a_record_of_an_unknown_kind_is_refused_every_time(tmp_path):
+    path = tmp_path / "run.jsonl"
+    optimizer = Optimizer(SPACE, budget=9, af="random", journal=path)
+    Journal(path).append({"kind": "of tomorrow"})
+    before = path.read_bytes()
+    for attempt in (optimizer.refresh, optimizer.ask, lambda: optimizer.tell(POINT, 1.0)):
+        with pytest.raises(DataError, match=r"Line 2 .* does not belong to its run"):
+            attempt()
+    assert path.read_bytes() == before
+
+
+def test_a_point_that_was_given_out_and_told_meanwhile_is_not_given_out_again(tmp_path):
+    space = Space({"n": Int(1, 30)})
+    path = tmp_path / "run.jsonl"
+    Optimizer(space, budget=9, af="random", journal=path).close()
+    slow, quick = Run.open(path), Optimizer.open(path)
+    given = []
+
+    def propose(run):
+        points = quick._asking.points(run, 1)
+        if len(given) < 2:  # while this one thinks, the other gets a point and tells it
+            given.extend(quick.reserve())
+            quick.tell(given[-1], 1.0)
+        return points
+
+    ((params, _),) = slow.reserve(propose)
+    assert len(given) == 2
+    assert params not in given
+
+
+def test_without_a_journal_closing_changes_nothing():
+    with Optimizer(SPACE, budget=4, af="random") as optimizer:
+        pass
+    optimizer.tell(POINT, 1.0)
+    assert optimizer.n_told == 1
 
 
 def test_those_who_reserve_at_once_get_different_points(tmp_path):

@@ -39,7 +39,7 @@ def init_(
         str | None,
         typer.Option(help="minimize or maximize.", show_default="the table's, or minimize"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     prior: Annotated[
         str | None,
         typer.Option(help="artifact or fitted.", show_default="the artifact's, if there is one"),
@@ -99,16 +99,18 @@ def ask_(
         raise OptionError(
             "Give `--again`, or `--drop` with the point to give up or `--all`, or neither."
         )
-    run = Run.open(journal)
     if is_drop:
-        return _drop(run, journal, words or [], is_all=is_all)
+        return _drop(Run.open(journal), journal, words or [], is_all=is_all)
     if is_again:
-        given = [line.evaluation.params for line in run.state.pending]
+        run = Run.open(journal)
+        space, given = run.state.space, [line.evaluation.params for line in run.state.pending]
     else:
         with Optimizer.open(journal) as optimizer:
-            given = optimizer.reserve(n)
+            # Format 1 cannot remember what it gave out.
+            give = optimizer.reserve if optimizer.can_reserve else optimizer.ask_batch
+            space, given = optimizer.space, give(n)
     for params in given:
-        say(json.dumps(params) if as_json else written(params, run.state.space))
+        say(json.dumps(params) if as_json else written(params, space))
     return None
 
 

@@ -92,7 +92,9 @@ class Journal:
                 os.close(file)
 
     def append(self, record: Mapping[str, object]) -> tuple[Entry, ...]:
-        """Add a record; when this returns it is on the disk, and when it raises it is not there.
+        """Add a record; when this returns it is on the disk, and after an error it is not there.
+
+        (An interrupt by the user may come when it is there already.)
 
         Returns:
             What others have written since the last reading, then this record.

@@ -163,7 +163,7 @@ def parse_more(content: Content, data: bytes, *, acknowledged: int = 0) -> Conte
             f"after the first, but {len(known)} are there. {_advice(path)}"
         )
     if rest and content.version > 1 and not _is_begun(read, rest):
-        raise _damage(path, len(known) + 2, "it is no line of this journal")
+        raise _damage(path, len(known) + 2, "it is not a line of this journal")
     return read
 
 

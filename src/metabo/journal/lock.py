@@ -4,13 +4,14 @@ The lock belongs to an open file, not to a process: each turn opens the file ane
 and forks keep each other out as well, and whatever ends a process ends its turn.
 """
 
+import errno
 import os
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from metabo.errors import BusyError
+from metabo.errors import BusyError, OutputError
 from metabo.inputs import shown
 
 if sys.platform == "win32":
@@ -22,14 +23,21 @@ PATIENCE = 60.0
 """Seconds to wait for a turn before giving up."""
 _FAR = 2**60
 """A byte beyond every journal's end."""
+_BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+"""What a system says when somebody else has the lock."""
 _HELD: set[int] = set()
 """Files that this process has locked: a fork must not keep them locked when it dies."""
 
 
 def lock(file: int, path: Path, deadline: float) -> None:
-    """Keep everybody else out until `unlock`, waiting until a time of `time.monotonic`."""
+    """Keep everybody else out until `unlock`, waiting until a time of `time.monotonic`.
+
+    Raises:
+        BusyError: If the turn did not come in time; it names who has it.
+        OutputError: If there are no locks where the file is.
+    """
     pause = 0.0005
-    while not _tried(file):
+    while not _tried(file, path):
         if time.monotonic() > deadline:
             raise BusyError(
                 f"The journal `{shown(path)}` was in use for {PATIENCE:g} s by "
@@ -53,11 +61,12 @@ def unlock(file: int) -> None:
 
 def holder(file: int) -> str | None:
     """Who has a file locked, where the system tells."""
-    inode = str(os.fstat(file).st_ino)
-    with suppress(OSError, ValueError):
+    known = os.fstat(file)
+    place = f"{os.major(known.st_dev):02x}:{os.minor(known.st_dev):02x}:{known.st_ino}"
+    with suppress(OSError, ValueError, IndexError):
         for row in Path("/proc/locks").read_text().splitlines():
             words = row.split()  # 1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF
-            if words[1] == "FLOCK" and words[5].rpartition(":")[2] == inode:
+            if words[1] == "FLOCK" and words[5] == place:
                 return _named(int(words[4]))
     return None
 
@@ -70,15 +79,20 @@ def _named(process: int) -> str:
     return f"process {process}"
 
 
-def _tried(file: int) -> bool:
+def _tried(file: int, path: Path) -> bool:
     try:
         if sys.platform == "win32":
             os.lseek(file, _FAR, os.SEEK_SET)  # a locked byte cannot be read
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _BUSY:
+            return False
+        raise OutputError(
+            f"The journal `{shown(path)}` cannot be locked: {error.strerror or error}. Nothing "
+            "was added: keep it in a folder on a local disk."
+        ) from None
     return True
 
 

@@ -4,29 +4,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import cast, get_args
 
-from torch import Tensor
-
 from metabo.errors import DataError, OptionError, brief, unknown
 from metabo.gp import Prior
 from metabo.journal import Journal
+from metabo.optimizer.asking import Asking, Pending
 from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.evaluation import Direction, Evaluation, best_of, require_value
 from metabo.optimizer.header import arguments, begun_with, require_same
 from metabo.optimizer.model import Model
-from metabo.optimizer.proposals import key, proposals, require_left
 from metabo.optimizer.proposer import AF, default_af, proposer
-from metabo.optimizer.record import MAX_BUDGET, RunState
-from metabo.optimizer.run import Point, Run
+from metabo.optimizer.record import MAX_BUDGET
+from metabo.optimizer.run import Run
 from metabo.optimizer.surrogate import PriorName, described, surrogate
 from metabo.options import require_whole
 from metabo.policies import Policy, SearchName
 from metabo.schema import to_json
 from metabo.space import Parameter, Space, Value
 from metabo.state import BOState
-from metabo.turn import Turn
 from metabo.version import __version__
-
-Pending = Mapping[str, object] | Evaluation
 
 
 class Optimizer:
@@ -101,9 +96,7 @@ class Optimizer:
         self._surrogate = surrogate(prior, made.artifact, made.policy, made.space.dim)
         self._artifact = made.artifact
         self._model = Model(self._surrogate, direction, made.space.dim)
-        self._thinking = Turn()
-        self._asked: dict[object, tuple[float, ...]] = {}
-        self._answer: tuple[object, list[Tensor]] | None = None
+        self._asking = Asking(made, self._model, self.seed)
         self.settings: dict[str, object] = {
             "space": to_json(self.space),
             "direction": direction,
@@ -211,15 +204,20 @@ class Optimizer:
 
     def ask_batch(self, n: int, *, pending: Sequence[Pending] = ()) -> list[dict[str, Value]]:
         """The next `n` evaluations, each chosen as if those before it were under way."""
-        return [params for params, _ in self._proposed(self._run.refresh(), n, pending)]
+        return [params for params, _ in self._asking.points(self._run.refresh(), n, pending)]
 
     def reserve(self, n: int = 1) -> list[dict[str, Value]]:
         """Like `ask_batch`, but what is given out counts as under way until it is told.
 
         The journal remembers it, so that two benches, or two processes, never get the same point.
         """
-        points = self._run.reserve(lambda run: self._proposed(run, n))
+        points = self._run.reserve(lambda run: self._asking.points(run, n))
         return [params for params, _ in points]
+
+    @property
+    def can_reserve(self) -> bool:
+        """Whether `reserve` can remember what it gives out: not in a journal of format 1."""
+        return self._run.can_reserve
 
     def release(self, params: Mapping[str, object]) -> None:
         """Give up a point that `reserve` gave out: it is no longer under way."""
@@ -231,7 +229,7 @@ class Optimizer:
         A point that was asked for enters the model exactly as it was proposed, another one as its
         values are encoded.
         """
-        self._run.tell(params, require_value(value), known=self._exactly)
+        self._run.tell(params, require_value(value), known=self._asking.exactly)
 
     def tell_failure(self, params: Mapping[str, object]) -> None:
         """Add an evaluation that gave no value: it counts as spent.
@@ -239,7 +237,7 @@ class Optimizer:
         The model takes it to be as bad as the worst value so far (before any value, to be what
         the model expects everywhere), so that the neighbourhood is avoided but not forbidden.
         """
-        self._run.tell(params, None, known=self._exactly)
+        self._run.tell(params, None, known=self._asking.exactly)
 
     def forget(self, number: int) -> Evaluation:
         """Take back a wrong result: it no longer counts, but stays in the journal.
@@ -280,43 +278,3 @@ class Optimizer:
             artifact=self._artifact,
         )
         self._run = run
-
-    def _proposed(self, run: RunState, n: int, pending: Sequence[Pending] = ()) -> list[Point]:
-        """The next `n` evaluations of a run, with others under way beside its own."""
-        require_whole("n", n, 1, MAX_BUDGET)
-        if not isinstance(pending, Sequence) or isinstance(pending, str):
-            raise DataError(
-                f"`pending` must be a list of evaluations under way, but is {brief(pending)}."
-            )
-        own = [line.evaluation for line in run.pending]
-        known = {key(one.params) for one in own}
-        others = [one if isinstance(one, Evaluation) else self._placed(one) for one in pending]
-        under_way = [*own, *(one for one in others if key(one.params) not in known)]
-        history = run.history
-        left = max(0, run.budget - len(history))
-        require_left(run.budget, left, under_way=len(under_way), n=n)
-        question = (history, run.budget, [one.x for one in under_way])
-        with self._thinking:
-            if self._answer is None or self._answer[0] != question or len(self._answer[1]) < n:
-                state = self._model.state(history, run.budget)
-                found = proposals(
-                    *(self.policy, state, self.space, self.configurations),
-                    seed=self.seed,
-                    n=n,
-                    under_way=[one.point[0] for one in under_way],
-                )
-                self._answer = question, found
-            named = self.space.decode if self.configurations is None else self.configurations.at
-            points = [(named(x), tuple(x.tolist())) for x in self._answer[1][:n]]
-            self._asked |= {key(params): x for params, x in points}
-        return points
-
-    def _placed(self, params: Mapping[str, object]) -> Evaluation:
-        """An evaluation under way: at the proposed point if these parameters were asked for."""
-        cleaned = self.space.clean(params)
-        x = self._exactly(cleaned) or tuple(self.space.encode(cleaned).tolist())
-        return Evaluation(cleaned, None, x)
-
-    def _exactly(self, params: Mapping[str, Value]) -> tuple[float, ...] | None:
-        """The point that was proposed with these parameters."""
-        return self._asked.get(key(params))

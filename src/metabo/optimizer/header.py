@@ -21,7 +21,7 @@ from metabo.space import Space
 
 
 class Arguments(TypedDict):
-    """Of `Optimizer`."""
+    """Keyword arguments of `Optimizer`."""
 
     space: Space
     budget: int

@@ -49,6 +49,8 @@ class RunState:
     """Numbers of records of `told` that no longer count."""
     pending: tuple[Line, ...] = ()
     """Points under way; they have no value yet."""
+    n_read: int = 0
+    """Number of the last record."""
 
     @property
     def history(self) -> tuple[Evaluation, ...]:
@@ -63,31 +65,33 @@ class RunState:
         Raises:
             DataError: If the record cannot be one of this run.
         """
-        fields = dict(entry.record)
+        fields, read = dict(entry.record), replace(self, n_read=entry.n)
         kind = fields.pop("kind", "tell")  # format 1 knew only these
+        of = fields.get("of") if isinstance(fields.get("of"), int) else None
         if kind == "tell":
-            return self._told(entry.n, read_evaluation(fields, self.space))
+            return self.after_tell(entry.n, read_evaluation(fields, self.space))
         if kind == "ask":
             asked = Line(entry.n, read_evaluation(fields | {"failed": True}, self.space))
-            return replace(self, pending=(*self.pending, asked))
-        if kind == "drop" and any(line.n == fields.get("of") for line in self.pending):
-            left = tuple(line for line in self.pending if line.n != fields["of"])
-            return replace(self, pending=left)
-        if kind == "forget" and fields.get("of") in self._numbers():
-            return replace(self, forgotten=self.forgotten | {fields["of"]})  # type: ignore[arg-type]
+            return replace(read, pending=(*self.pending, asked))
+        if kind == "drop" and any(line.n == of for line in self.pending):
+            left = tuple(line for line in self.pending if line.n != of)
+            return replace(read, pending=left)
+        if kind == "forget" and of in self._numbers():
+            return replace(read, forgotten=self.forgotten | {of})
         if kind == "extend":
             budget = fields.get("budget")
             require_whole("budget", budget, self.budget, MAX_BUDGET)
-            return replace(self, budget=cast(int, budget))
+            return replace(read, budget=cast(int, budget))
         raise DataError(f"It is of no known kind, or about no other line: {brief(entry.record)}.")
 
-    def _told(self, n: int, one: Evaluation) -> "RunState":
+    def after_tell(self, n: int, one: Evaluation) -> "RunState":
+        """The run after an evaluation, which ends the point under way that it is about."""
         named = replace(one, number=len(self.told) + 1)
         index = self.index_pending(one.params)
         pending = self.pending
         if index is not None:
             pending = (*pending[:index], *pending[index + 1 :])
-        return replace(self, told=(*self.told, Line(n, named)), pending=pending)
+        return replace(self, told=(*self.told, Line(n, named)), pending=pending, n_read=n)
 
     def index_pending(self, params: Mapping[str, Value]) -> int | None:
         """Which of the points under way has these parameters, the oldest of several."""
@@ -99,17 +103,15 @@ class RunState:
         return {line.n for line in self.told if line.n not in self.forgotten}
 
 
-def tell_record(
-    params: Mapping[str, Value], value: float | None, x: tuple[float, ...]
-) -> dict[str, object]:
+def tell_record(one: Evaluation) -> dict[str, object]:
     """An evaluation that ended."""
-    told = {"failed": True} if value is None else {"value": value}
-    return {"kind": "tell", "params": dict(params), **told, "x": list(x)}
+    told = {"failed": True} if one.value is None else {"value": one.value}
+    return {"kind": "tell", "params": one.params, **told, "x": list(one.x)}
 
 
-def ask_record(params: Mapping[str, Value], x: tuple[float, ...]) -> dict[str, object]:
+def ask_record(one: Evaluation) -> dict[str, object]:
     """A point that is given out."""
-    return {"kind": "ask", "params": dict(params), "x": list(x)}
+    return {"kind": "ask", "params": one.params, "x": list(one.x)}
 
 
 def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
@@ -138,9 +140,9 @@ def is_near(x: Sequence[float], point: Sequence[float]) -> bool:
     return all(abs(a - b) <= _NEAR for a, b in zip(x, point, strict=True))
 
 
-def replay(state: RunState, entries: tuple[Entry, ...], path: object) -> RunState:
-    """The run after these records; one that does not fit is named by its line."""
-    for entry in entries:
+def replay(state: RunState, entries: Sequence[Entry], path: object) -> RunState:
+    """The run after all records of a journal; one that does not fit is named by its line."""
+    for entry in entries[state.n_read :]:
         try:
             state = state.after(entry)
         except MetaBOError as error:

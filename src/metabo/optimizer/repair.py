@@ -25,7 +25,8 @@ class Repair:
 def repair(path: Path, new: Path) -> Repair:
     """Copy what is intact in a journal into a new one; the old file is only read.
 
-    A forgotten evaluation and a point that was given up are not copied.
+    A forgotten evaluation and a point that was given up are not copied, so evaluations may have
+    other numbers than before.
 
     Raises:
         DataError: If the file is not a journal, or its first line is damaged.
@@ -44,9 +45,9 @@ def repair(path: Path, new: Path) -> Repair:
     journal = Journal.begin(new, saved.content.header)
     with journal.turn() as turn:
         for one in state.history:
-            turn.append(tell_record(one.params, one.value, one.x))
+            turn.append(tell_record(one))
         for line in state.pending:
-            turn.append(ask_record(line.evaluation.params, line.evaluation.x))
+            turn.append(ask_record(line.evaluation))
         if state.budget != budget:
             turn.append({"kind": "extend", "budget": state.budget})
     return Repair(state, tuple(sorted(left_out)), len(saved.missing))

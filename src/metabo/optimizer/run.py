@@ -1,11 +1,14 @@
 """A run that is being recorded: what is told is kept before anything is made of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from metabo.errors import MetaBOError, OptionError
+from metabo.errors import MetaBOError, OptionError, brief
+from metabo.inputs import shown
 from metabo.journal import Entry, Journal, Memory, Writing
-from metabo.optimizer.evaluation import Direction, Evaluation
+from metabo.optimizer.evaluation import Direction, Evaluation, require_value
 from metabo.optimizer.header import begun_with
 from metabo.optimizer.record import (
     MAX_BUDGET,
@@ -41,8 +44,7 @@ class Run:
         """Take up what the journal holds."""
         self._journal: Journal | Memory = Memory() if journal is None else journal
         self._state = RunState(space, budget)
-        if isinstance(self._journal, Journal):
-            self._state = replay(self._state, self._journal.entries, self._journal.path)
+        self._caught_up()
         self._is_read_only = is_read_only
 
     @classmethod
@@ -59,6 +61,11 @@ class Run:
         return "maximize" if known == "maximize" else "minimize"
 
     @property
+    def can_reserve(self) -> bool:
+        """Whether points that are given out can be remembered: not in a journal of format 1."""
+        return not (isinstance(self._journal, Journal) and self._journal.version == 1)
+
+    @property
     def state(self) -> RunState:
         """The run as far as it was read."""
         return self._state
@@ -66,12 +73,12 @@ class Run:
     def refresh(self) -> RunState:
         """Read what others have added since."""
         with self._journal.alone():
-            self._state = self._after(self._journal.refresh())
-            return self._state
+            self._journal.refresh()
+            return self._caught_up()
 
     def close(self) -> None:
-        """Add nothing any more."""
-        self._is_read_only = True
+        """Refuse further changes to the journal."""
+        self._is_read_only = isinstance(self._journal, Journal)
 
     def tell(
         self,
@@ -88,99 +95,130 @@ class Run:
             known: Gives the exact point of parameters that were proposed, where it is known.
         """
         cleaned = self._state.space.clean(params)
-
-        def record(state: RunState) -> dict[str, object]:
+        value = None if value is None else require_value(value)
+        with self._changing() as turn:
+            state = self._state
             index = state.index_pending(cleaned)
             asked = None if index is None else state.pending[index].evaluation.x
-            x, plain = asked or known(cleaned), encoded(cleaned, state.space)
-            # In a short interval far from 0 parameters cannot say where exactly they lie.
-            return tell_record(cleaned, value, x if x and is_near(x, plain) else plain)
-
-        return self._add(record).told[-1].evaluation
+            one = Evaluation(cleaned, value, _place(cleaned, asked or known(cleaned), state.space))
+            after = state.after_tell(turn.next_n, one)
+            turn.append(self._written(tell_record(one)))
+            self._state = after
+            return after.told[-1].evaluation
 
     def forget(self, number: int) -> Evaluation:
         """Take back what was told under a number; its record stays, followed by this one."""
-        taken: list[Evaluation] = []
-
-        def record(state: RunState) -> dict[str, object]:
-            require_whole("number", number, 1, max(1, len(state.told)), in_shell="N")
-            line = state.told[number - 1] if state.told else None
-            if line is None or line.n in state.forgotten:
-                reason = "nothing was told yet" if line is None else "it was forgotten before"
+        with self._changing() as turn:
+            told = self._state.told
+            require_whole("number", number, 1, max(1, len(told)), in_shell="N")
+            line = told[number - 1] if told else None
+            if line is None or line.n in self._state.forgotten:
+                reason = (
+                    "nothing was told yet" if line is None else "it has already been forgotten"
+                )
                 raise MetaBOError(f"There is no evaluation {number} to forget: {reason}.")
-            taken.append(line.evaluation)
-            return {"kind": "forget", "of": line.n}
-
-        self._add(record)
-        return taken[-1]
+            self._append(turn, {"kind": "forget", "of": line.n})
+            return line.evaluation
 
     def extend(self, budget: int) -> None:
         """Let the run go on to a larger number of evaluations in all."""
-
-        def record(state: RunState) -> dict[str, object]:
+        with self._changing() as turn:
             require_whole("budget", budget, 1, MAX_BUDGET)
-            if budget <= state.budget:
+            now = self._state.budget
+            if budget <= now:
                 raise OptionError(
-                    f"The budget is {state.budget} already, and can only grow. Give more than "
-                    f"{state.budget}."
+                    f"The budget is already {now} and can only grow. Pass more than {now}."
                 )
-            return {"kind": "extend", "budget": budget}
-
-        self._add(record)
+            self._append(turn, {"kind": "extend", "budget": budget})
 
     def reserve(self, propose: Callable[[RunState], Sequence[Point]]) -> list[Point]:
         """Give out points and remember that they are under way.
 
         Args:
-            propose: Chooses the points; called again if others were given out meanwhile, so that
-                no two get the same.
+            propose: Chooses the points. It is called again if others were given out meanwhile, so
+                that no two get the same: twice while everybody can go on, then with all waiting.
         """
-        state = self.refresh()
-        found = list(propose(state))
-        self._require_writable()
-        with self._journal.turn() as turn:
-            self._state = self._after(turn.others)
-            if self._state.pending != state.pending:
-                found = list(propose(self._state))
-            for params, x in found:
-                plain = encoded(params, self._state.space)
-                self._append(turn, ask_record(params, x if is_near(x, plain) else plain))
-        return found
+        self._require_new_format("It cannot remember what is given out")
+        for _ in range(2):
+            state = self.refresh()
+            found = propose(state)
+            with self._changing() as turn:
+                if not self._is_news(found, state.n_read):
+                    return self._give_out(turn, found)
+        with self._changing() as turn:
+            return self._give_out(turn, propose(self._state))
 
     def release(self, params: Mapping[str, object]) -> None:
         """Give up a point that is under way."""
         cleaned = self._state.space.clean(params)
-
-        def record(state: RunState) -> dict[str, object]:
-            index = state.index_pending(cleaned)
+        with self._changing() as turn:
+            index = self._state.index_pending(cleaned)
             if index is None:
                 raise MetaBOError(
-                    f"Nothing is under way at {cleaned}, so there is nothing to give up.",
+                    f"Nothing is under way at {brief(cleaned)}, so there is nothing to give up.",
                     shell="That point is not under way. `--again` shows the ones that are.",
                 )
-            return {"kind": "drop", "of": state.pending[index].n}
+            self._append(turn, {"kind": "drop", "of": self._state.pending[index].n})
 
-        self._add(record)
-
-    def _add(self, record: Callable[[RunState], dict[str, object]]) -> RunState:
-        """Add the record that is made from the latest state; give the state after it."""
-        self._require_writable()
+    @contextmanager
+    def _changing(self) -> Iterator[Writing | Memory]:
+        """Nobody else can add anything, and all that others added is known."""
+        if self._is_read_only:
+            raise MetaBOError("The journal is not open for writing. Open it again to tell.")
         with self._journal.turn() as turn:
-            self._state = self._after(turn.others)
-            self._append(turn, record(self._state))
-            return self._state
+            self._caught_up()
+            yield turn
+
+    def _caught_up(self) -> RunState:
+        """The state after all records that were read.
+
+        It counts for itself what it has seen: whatever interrupted it before, nothing is skipped.
+        """
+        if isinstance(self._journal, Journal):
+            self._state = replay(self._state, self._journal.entries, self._journal.path)
+        return self._state
 
     def _append(self, turn: Writing | Memory, record: dict[str, object]) -> None:
+        self._require_new_format(f"It has no lines of the kind `{record['kind']}`")
         after = self._state.after(Entry(turn.next_n, record))  # refused before it is written
         turn.append(record)
         self._state = after
 
-    def _after(self, entries: tuple[Entry, ...]) -> RunState:
-        if not entries:
-            return self._state
-        assert isinstance(self._journal, Journal)
-        return replay(self._state, entries, self._journal.path)
+    def _give_out(self, turn: Writing | Memory, found: Sequence[Point]) -> list[Point]:
+        for params, x in found:
+            point = Evaluation(params, None, _place(params, x, self._state.space))
+            self._append(turn, ask_record(point))
+        return list(found)
 
-    def _require_writable(self) -> None:
-        if self._is_read_only:
-            raise MetaBOError("The journal is not open for writing. Open it again to tell.")
+    def _is_news(self, found: Sequence[Point], n_read: int) -> bool:
+        """Whether points were given out since, or these ones told."""
+        if not isinstance(self._journal, Journal):
+            return False
+        since = [entry.record for entry in self._journal.entries[n_read:]]
+        told = {json.dumps(one.get("params")) for one in since}
+        return any(one.get("kind") == "ask" for one in since) or any(
+            json.dumps(params) in told for params, _ in found
+        )
+
+    def _written(self, record: dict[str, object]) -> dict[str, object]:
+        """A record as the journal's format has it: format 1 knew no kinds."""
+        if self.can_reserve:
+            return record
+        return {name: value for name, value in record.items() if name != "kind"}
+
+    def _require_new_format(self, problem: str) -> None:
+        if isinstance(self._journal, Journal) and self._journal.version == 1:
+            path = shown(self._journal.path)
+            raise OptionError(
+                f"`{path}` is a journal of format 1. {problem}: copy it into one of format 2 with "
+                f"`metabo show {path} --repair`."
+            )
+
+
+def _place(
+    params: Mapping[str, Value], x: tuple[float, ...] | None, space: Space
+) -> tuple[float, ...]:
+    """The exact point of parameters, if it is theirs."""
+    plain = encoded(params, space)
+    # In a short interval far from 0 parameters cannot say where exactly they lie.
+    return x if x and is_near(x, plain) else plain
