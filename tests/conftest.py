@@ -1,10 +1,19 @@
 """Fixtures shared by all tests."""
 
 import logging
+import signal
 
 import jaxtyping
 import pytest
 import torch
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible():
+    """Let Ctrl-C reach the tests of it: a shell's background jobs ignore it, and so do theirs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

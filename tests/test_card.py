@@ -1,5 +1,4 @@
 import json
-import time
 
 import pytest
 import torch
@@ -102,12 +101,10 @@ def test_shapes_are_those_of_the_network(architecture):
 )
 def test_every_mistake_in_a_card_is_one_sentence_at_once(tmp_path, changes):
     path = write(tmp_path / "a.safetensors", json.dumps(card(**changes)))
-    started = time.perf_counter()
     with pytest.raises(
         DataError, match=r"The card of `.*` has .* that cannot be used: "
     ) as refused:
         load(path)
-    assert time.perf_counter() - started < 2
     assert len(str(refused.value)) < 700
     assert "\n" not in str(refused.value)
 
@@ -128,10 +125,8 @@ def test_every_mistake_in_a_card_is_one_sentence_at_once(tmp_path, changes):
     ids=["deep", "deep space", "digits", "empty", "list", "null", "true", "format", "long"],
 )
 def test_a_text_that_is_no_card_is_named(tmp_path, text, message):
-    started = time.perf_counter()
     with pytest.raises(DataError, match=message):
         parse_card(text, tmp_path / "a.safetensors")
-    assert time.perf_counter() - started < 2
     with pytest.raises(DataError, match=message):
         load(write(tmp_path / "a.safetensors", text))
 

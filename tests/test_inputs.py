@@ -1,21 +1,12 @@
 import os
 import socket
 import stat
-import time
 
 import pytest
 
 from metabo import inputs
 from metabo.errors import DataError
 from metabo.inputs import entries, kind_of, parse_json, read_bytes, read_json, read_text, user_path
-
-
-@pytest.fixture(autouse=True)
-def at_once():
-    """Whatever is given, the answer comes in a second."""
-    start = time.perf_counter()
-    yield
-    assert time.perf_counter() - start < 1
 
 
 def fifo(folder):

@@ -1,6 +1,5 @@
 import math
 import sys
-import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -247,13 +246,11 @@ def test_choices_of_numpy_become_plain_and_are_known_again(unchecked):
 
 
 def test_thousands_of_choices_are_declared_and_found_at_once():
-    start = time.perf_counter()
     choice = Choice(tuple(f"value {i}" for i in range(5000)))
     assert choice.clean("value 4999") == "value 4999"
     with pytest.raises(OptionError, match=r"and [0-9]+ more") as caught:
         choice.clean("x" * 10**6)
     assert len(str(caught.value)) < 1000
-    assert time.perf_counter() - start < 1
 
 
 @pytest.mark.parametrize(

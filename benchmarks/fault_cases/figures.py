@@ -13,14 +13,16 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from safetensors.torch import save as to_bytes
 
 from fault_cases.workers import ended, forked
 from metabo.card import Card
+from metabo.digest import tensor_digest, text_digest
 from metabo.errors import MetaBOError
 from metabo.gp import GP, Prior
 from metabo.journal import Journal
 from metabo.optimizer import Optimizer, Run
-from metabo.pretrained import artifacts, load, save
+from metabo.pretrained import artifacts, load
 from metabo.space import Float, Int, Space
 from metabo.tasks import family
 
@@ -117,36 +119,62 @@ def _lines(folder: Path) -> Outcome:
 
 
 def _weights(folder: Path) -> Outcome:
-    af, tries, failures = load("branin"), 0, 0
+    """Weights that no training gives, in files whose digests fit."""
+    tries, failures = 0, 0
     for bad in (float("nan"), float("inf"), 1e38):
         for name in ("network.0.weight", "network.2.bias", "scale"):
-            weights = {k: v.clone().float() for k, v in af.state_dict().items()}
+            weights = {k: v.clone() for k, v in load("branin").state_dict().items()}
             weights[name].view(-1)[0] = bad
-            damaged = load("branin").float()
-            damaged.load_state_dict(weights)
+            path = _written(folder, load("branin").card, weights)
             tries += 1
-            save(damaged, af.card, folder / "af.safetensors")
-            failures += not _is_refused(lambda: load(folder / "af.safetensors"))
+            failures += not _is_refused(partial(load, path))
     return tries, failures
 
 
 def _cards(folder: Path) -> Outcome:
     """Cards that take time or memory, or end in a traceback; each is answered in a second."""
-    good, failures = load("branin"), 0
-    architecture = dict(good.card["architecture"])  # type: ignore[call-overload]
-    changes: list[Card] = [
-        {"architecture": architecture | {"hidden": [20_000, 20_000]}},
-        {"architecture": architecture | {"dim": 10**400}},
-        {"configurations": []},
-        {"prior": {"kernel": "rbf"}},
-        {"budget": ["x"]},
+    card = load("branin").card
+    architecture = dict(card["architecture"])  # type: ignore[call-overload]
+    deep = "[" * 100_000 + "]" * 100_000
+    texts = [
+        json.dumps(card | {"architecture": architecture | {"hidden": [20_000, 20_000]}}),
+        json.dumps(card | {"architecture": architecture | {"dim": 10**400}}),
+        json.dumps(card | {"configurations": []}),
+        json.dumps(card | {"prior": {"kernel": "rbf"}}),
+        json.dumps(card | {"budget": ["x"]}),
+        json.dumps(card | {"more": "deep"}).replace('"deep"', deep),
     ]
-    for change in changes:
-        save(good.float(), good.card | change, folder / "af.safetensors")
+    failures = 0
+    for text in texts:
+        path = _written(folder, text, load("branin").state_dict())
         began = time.perf_counter()
-        failures += not _is_refused(lambda: load(folder / "af.safetensors"))
+        failures += not _is_refused(partial(load, path))
         failures += time.perf_counter() - began > 1
-    return len(changes), failures
+    return len(texts), failures
+
+
+def _written(folder: Path, card: Card | str, weights: dict[str, torch.Tensor]) -> Path:
+    """An artifact as somebody else might write it, its digests right."""
+    path, owned = folder / "af.safetensors", {k: v.contiguous() for k, v in weights.items()}
+    if not isinstance(card, str):
+        card = json.dumps(dict(card) | {"weights_sha256": tensor_digest(owned)})
+    path.write_bytes(to_bytes(owned, {"metabo": card, "metabo_sha256": text_digest(card)}))
+    return path
+
+
+def _flips(folder: Path) -> Outcome:
+    """Bits all over a journal: each is found, or lies in the number of lines and does nothing."""
+    path = folder / "run.jsonl"
+    optimizer = Optimizer(SPACE, af="random", budget=100, journal=path)
+    for value in range(20):
+        optimizer.tell({"x": value / 20}, float(value))
+    good, known, failures = path.read_bytes(), Run.open(path).state, 0
+    for number in range(200):
+        at = number * 7919 % len(good)
+        path.write_bytes(good[:at] + bytes([good[at] ^ (1 << number % 8)]) + good[at + 1 :])
+        if not _is_refused(partial(Run.open, path)):
+            failures += Run.open(path).state != known
+    return 200, failures
 
 
 def _inputs(folder: Path) -> Outcome:
@@ -167,6 +195,7 @@ def _inputs(folder: Path) -> Outcome:
         lambda: Int(0, 2**60),
         lambda: Int(2**60, 2**60 + 3),
         lambda: Int(0, 10**400),
+        lambda: Float(0, 10**400),
         lambda: _with_table(table, {"parameters": {"x": {"low": -(10**400)}}}),
         lambda: _with_table(table, {"value": "a", "dataset": "a"}),
     ]
@@ -283,6 +312,7 @@ CASES: dict[str, tuple[str, Callable[[Path], Outcome]]] = {
     "metabo tell with little memory": ("traceback, value lost", _tell_under_pressure),
     "8 processes x 50 tells": ("343 of 400 refused", _simultaneous),
     "dropped, doubled, swapped lines": ("60 of 60 unnoticed", _lines),
+    "flips in a journal": ("8 of 200 changed a value", _flips),
     "weights of NaN, inf, 1e38": ("9 of 9 used", _weights),
     "flips in an artifact's weights": ("250 of 250 accepted", _artifact_flips),
     "cards that are huge, deep or absurd": ("128 s and 3 GB; tracebacks", _cards),

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from metabo.acquisition import Architecture
-from metabo.errors import DataError
+from metabo.errors import DataError, brief, shown
 from metabo.gp import Prior
-from metabo.inputs import parse_json, shown
+from metabo.inputs import parse_json
 from metabo.policies import MAX_LISTED
 from metabo.schema import from_json
 from metabo.space import Space, Value
@@ -100,22 +100,12 @@ def require_usable(card: Card, path: Path, architecture: Architecture) -> None:
     _checked(path, "a family", lambda: _name(card.get("family", "")))
 
 
-def brief(value: object) -> str:
-    """A value as a message can show it."""
-    try:
-        text = value if isinstance(value, str) else repr(value)
-    except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
-        text = f"a {type(value).__name__}"
-    text = "".join(c if c.isprintable() else " " for c in text)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-
-
 def _checked(path: Path, what: str, read: Callable[[], T]) -> T:
     """What is read; whatever goes wrong with a value from outside is told in one way."""
     try:
         return read()
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        reason = brief(str(error)).rstrip(".")
+        reason = shown(str(error), 300).rstrip(".")
         raise DataError(
             f"The card of `{shown(path)}` has {what} that cannot be used: {reason}. Get the file "
             "again."
@@ -128,7 +118,7 @@ def _architecture(described: object) -> Architecture:
     known = {field.name for field in fields(Architecture)}
     for name, value in described.items():
         if name not in known:
-            raise DataError(f"it has an unknown field `{brief(name)}`")
+            raise DataError(f"it has an unknown field `{shown(name)}`")
         form, is_right = _FORMS[name]
         if not is_right(value):
             raise DataError(f"`{name}` must be {form}, but is {brief(value)}")

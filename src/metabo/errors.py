@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from reprlib import Repr
 
-_SHOWN = 100
+_SHOWN = 200
 """Characters of a name or value that a message repeats."""
 _LISTED = 600
 """Characters of known names that a message lists."""
@@ -80,7 +80,7 @@ def brief(value: object) -> str:
     Never raises, and never writes out what is long: `repr` of a whole number of 5,000 digits is an
     error in Python, and that of a large table takes seconds.
     """
-    return shown(_BRIEF.repr(value).replace("\n", " "), 2 * _SHOWN)
+    return shown(_BRIEF.repr(value).replace("\n", " "))
 
 
 class _Brief(Repr):
@@ -89,7 +89,7 @@ class _Brief(Repr):
     def __init__(self) -> None:
         super().__init__()
         self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = 8
-        self.maxstring = self.maxother = _SHOWN
+        self.maxstring = self.maxother = _SHOWN // 2
         self.maxlevel = 4
 
     def repr_int(self, x: int, level: int) -> str:

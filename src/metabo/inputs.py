@@ -12,23 +12,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from metabo.errors import DataError
-from metabo.errors import shown as _shown
+from metabo.errors import DataError, shown
 
 Kind = Literal["missing", "file", "folder", "special", "dangling"]
 """What a path leads to: `dangling` is a link whose target does not exist."""
 
 MOST_BYTES = 2**31
 """Largest file that is read into memory: a sparse one can claim any size."""
-_SHOWN = 200
-"""Characters of a path that a message repeats."""
 _DIGITS = 4000
 """Longest whole number that is read; Python's own limit is 4,300."""
-
-
-def shown(path: str | Path) -> str:
-    """A path as a message can show it, on one line of bounded length."""
-    return _shown(str(path), _SHOWN)
 
 
 def user_path(path: str | Path, what: str) -> Path:
@@ -169,7 +161,7 @@ def parse_json(text: str | bytes, what: str) -> object:
 def unreadable(path: str | Path, what: str, problem: object) -> DataError:
     """The error for a file that cannot be read."""
     reason = problem.strerror or problem if isinstance(problem, OSError) else problem
-    words = _shown(str(reason), 2 * _SHOWN)
+    words = shown(str(reason), 400)
     return DataError(f"The {what} `{shown(path)}` cannot be read: {words}. Check the path.")
 
 
@@ -211,7 +203,7 @@ def _once(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise _Refused(f"has the key `{_shown(key)}` twice in one object. Give it once.")
+            raise _Refused(f"has the key `{shown(key)}` twice in one object. Give it once.")
         found[key] = value
     return found
 
@@ -235,5 +227,5 @@ def _no_number(text: str) -> float:
 
 def _too_large(text: str) -> _Refused:
     return _Refused(
-        f"must have numbers that a float can hold, but has {_shown(text)}. Use other units."
+        f"must have numbers that a float can hold, but has {shown(text)}. Use other units."
     )

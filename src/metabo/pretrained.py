@@ -31,9 +31,9 @@ from metabo.card import (
     require_usable,
 )
 from metabo.digest import tensor_digest, text_digest
-from metabo.errors import DataError, unknown
+from metabo.errors import DataError, shown, unknown
 from metabo.gp import Prior
-from metabo.inputs import kind_of, read_bytes, require_file, shown, unreadable
+from metabo.inputs import kind_of, read_bytes, require_file, unreadable
 from metabo.space import Space, Value
 from metabo.store import save_bytes, write_all
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from metabo.errors import OutputError, shown
 
+JOURNAL = b'{"metabo_journal": '
+"""How the journals of runs begin."""
+
 
 def require_writable(folder: Path, names: Sequence[str]) -> None:
     """Make sure, before any computing, that these files can be written; nothing is made yet."""
@@ -51,6 +54,8 @@ def write_all(
     Raises:
         OutputError: If a file cannot be written.
     """
+    for name in files:
+        _require_no_journal(folder / name)
     # Random names: processes and threads that write the same file do not meet.
     mark = secrets.token_hex(6)
     temporary = {name: folder / f".{mark}.{name}" for name in files}
@@ -76,6 +81,20 @@ def write_all(
         if not parent.is_relative_to(nearest):
             break
         sync_folder(parent)
+
+
+def _require_no_journal(path: Path) -> None:
+    """Raise rather than replace a file that keeps what somebody told."""
+    start = b""
+    with suppress(OSError, ValueError):
+        if path.is_file():
+            with path.open("rb") as file:
+                start = file.read(len(JOURNAL))
+    if start == JOURNAL:
+        raise OutputError(
+            f"`{shown(path)}` is the journal of a run, which nothing may replace. Choose another "
+            "name or folder."
+        )
 
 
 def sync_folder(folder: Path) -> None:

@@ -119,16 +119,19 @@ def test_two_benches_get_two_points(metabo, tmp_path):
     assert metabo("ask", journal, "--again")[1].split("\n") == [first, second, ""]
     assert "2 points are under way. Say which" in metabo("ask", journal, "--drop")[2]
     assert metabo("tell", journal, *first.split(), "value=1")[1] == (
-        "Recorded as number 1; 3 of 4 evaluations left, 1 of them under way.\n"
+        f"Recorded as number 1: {first} value=1.0\n3 of 4 evaluations left, 1 of them under way.\n"
     )
     assert "under way" in metabo("show", journal)[1]
-    assert metabo("ask", journal, "--drop", *second.split())[1] == "3 of 4 evaluations left.\n"
-    assert metabo("ask", journal, "--again")[1] == ""
+    assert metabo("ask", journal, "--drop", *second.split())[1] == (
+        f"Gave up {second}\n3 of 4 evaluations left.\n"
+    )
+    assert metabo("ask", journal, "--again")[1:] == ("", "Nothing is under way.\n")
     assert metabo("ask", journal, "-n", 3)[0] == 0
     code, _, err = metabo("ask", journal)
     assert code == 2
-    assert "spent (3 under way). Give it a larger one with `metabo extend" in " ".join(err.split())
-    assert metabo("ask", journal, "--drop", "--all")[1] == "3 of 4 evaluations left.\n"
+    remedy = f"Give the run a larger budget with `metabo extend {journal} --budget N`, or give up"
+    assert f"is spent (3 under way). {remedy}" in " ".join(err.split())
+    assert metabo("ask", journal, "--drop", "--all")[1].endswith("\n3 of 4 evaluations left.\n")
     assert "Nothing is under way" in metabo("ask", journal, "--drop")[2]
 
 
@@ -137,10 +140,10 @@ def test_a_result_is_taken_back_and_a_spent_run_goes_on(metabo, tmp_path):
     metabo("init", journal, "--artifact", "rhino-1", "--budget", 2)
     metabo("tell", journal, "x1=0.5", "value=1")
     metabo("tell", journal, "x1=0.25", "value=200")
-    assert "is spent. Give it a larger one" in " ".join(metabo("ask", journal)[2].split())
+    assert "is spent. Give the run a larger" in " ".join(metabo("ask", journal)[2].split())
     assert metabo("extend", journal, "--budget", 5)[1] == "3 of 5 evaluations left.\n"
     assert metabo("forget", journal, 2)[1] == (
-        "Forgot number 2: x1=0.25 value=200.0; 4 of 5 evaluations left.\n"
+        "Forgot number 2: x1=0.25 value=200.0\n4 of 5 evaluations left.\n"
     )
     assert metabo("ask", journal)[0] == 0
     out = metabo("show", journal)[1]
@@ -173,10 +176,12 @@ def test_a_damaged_journal_is_named_and_copied(metabo, tmp_path):
     assert code == 0
     assert "run-repaired.jsonl with 2 evaluations" in out
     assert "Left out, line 3: " in out
-    assert "1 line of it could not be recovered" in out
+    assert "1 line could not be recovered. Look at what was left out" in out
     assert journal.read_text() == content
     assert metabo("tell", tmp_path / "run-repaired.jsonl", "x1=0.2", "value=2")[0] == 0
-    assert "already exists" in metabo("show", journal, "--repair")[2]
+    assert "run-repaired-2.jsonl with 2" in metabo("show", journal, "--repair")[1]
+    numbers = [one.number for one in Optimizer.open(tmp_path / "run-repaired.jsonl").history]
+    assert numbers == [1, 3, 4]  # as before, but for the lost one
 
 
 def test_telling_works_when_the_artifact_is_gone(metabo, tmp_path):
@@ -185,12 +190,45 @@ def test_telling_works_when_the_artifact_is_gone(metabo, tmp_path):
     file, journal = tmp_path / "af.safetensors", tmp_path / "run.jsonl"
     file.write_bytes(artifacts()["rhino-1"].read_bytes())
     metabo("init", journal, "--artifact", file)
-    file.unlink()
+    moved = file.rename(tmp_path / "moved.safetensors")
     assert metabo("ask", journal)[0] == 2
+    assert metabo("ask", journal, "--artifact", moved)[0] == 0
     assert metabo("tell", journal, "x1=0.5", "value=1")[0] == 0
     code, out, _ = metabo("show", journal)
     assert code == 0
     assert "nothing can be asked: " in out
+
+
+def test_no_command_writes_over_a_journal_or_a_foreign_picture(metabo, tmp_path):
+    journal, other, photo = (tmp_path / name for name in ("a.jsonl", "b.png", "a.png"))
+    for path in (journal, other):
+        metabo("init", path, "--artifact", "rhino-1")
+        metabo("tell", path, "x1=0.5", "value=42")
+    before = other.read_bytes()
+    for arguments in (
+        ("show", journal, "--out", other),
+        ("evaluate", "rhino-1", "--methods", "random", "--tasks", 1, "--out", tmp_path / "out"),
+    ):
+        (tmp_path / "out").mkdir(exist_ok=True)
+        (tmp_path / "out" / "results.json").write_bytes(before)
+        code, _, err = metabo(*arguments)
+        assert code == 2
+        assert "is the journal of a run, which nothing may replace" in " ".join(err.split())
+        assert other.read_bytes() == (tmp_path / "out" / "results.json").read_bytes() == before
+    photo.write_bytes(b"my photo")
+    assert "is not a picture that metabo drew" in " ".join(metabo("show", journal)[2].split())
+    assert photo.read_bytes() == b"my photo"
+    photo.unlink()
+    assert [metabo("show", journal)[0] for _ in range(2)] == [0, 0]
+
+
+@pytest.mark.parametrize("word", ["1_5", "\u0661", "1e-400", "0x10", "1,5", "1e999", ""])
+def test_a_slip_is_not_taken_for_another_number(metabo, tmp_path, word):
+    journal = tmp_path / "run.jsonl"
+    metabo("init", journal, "--artifact", "rhino-1")
+    assert metabo("tell", journal, "x1=0.5", f"value={word}")[0] == 2
+    assert metabo("tell", journal, f"x1={word}", "value=1")[0] == 2
+    assert Optimizer.open(journal).n_told == 0
 
 
 @pytest.mark.parametrize(
@@ -205,8 +243,8 @@ def test_telling_works_when_the_artifact_is_gone(metabo, tmp_path):
         (("tell", "RUN", "x1=0.5", "value=a"), "Error: A value must be a finite number, but got"),
         (
             ("tell", "RUN", "x1=0.5", "value=nan"),
-            "Error: A value must be a finite number, but got `nan`. Tell a failed evaluation with "
-            "`--failed`",
+            "Error: A value must be a finite number, but got `nan`. Write it like 0.37 or 1e-3. "
+            "Tell a failed evaluation with `--failed`",
         ),
         (
             ("tell", "RUN", "x1=0.5", "--value", "inf"),

@@ -204,6 +204,18 @@ def test_one_that_was_replaced_or_removed_meanwhile_is_not_written_to(path, tmp_
     assert not path.exists()
 
 
+def test_one_that_was_restored_from_a_copy_meanwhile_is_not_written_to(path):
+    journal = Journal(path)
+    copy = path.read_bytes()
+    journal.append({"value": 5})
+    path.write_bytes(copy)
+    Journal(path).append({"value": 6})  # a line of the same length
+    before = path.read_bytes()
+    with pytest.raises(Damage, match="is not the one that was opened"):
+        journal.append({"value": 7})
+    assert path.read_bytes() == before
+
+
 def test_a_relative_path_stays_where_it_was(path, monkeypatch, tmp_path):
     monkeypatch.chdir(path.parent)
     journal = Journal(Path("run.jsonl"))

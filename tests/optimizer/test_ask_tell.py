@@ -245,7 +245,7 @@ def test_values_that_are_no_finite_numbers_are_refused(value, unchecked):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"x": 0.0}, r"Parameter `y` is missing. Give a value for each of \['x', 'y'\]."),
+        ({"x": 0.0}, r"Parameter `y` is missing. Give a value for each of `x`, `y`."),
         ({"x": 0.0, "y": 0.0, "z": 0.0}, "Unknown parameter `z`"),
         (
             {"x": 3.0, "y": 0.0},

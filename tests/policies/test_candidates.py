@@ -39,7 +39,7 @@ def test_best_is_sorted_and_never_repeats(rng):
 def test_best_passes_over_neighbours():
     points = scores([0.0, 0.05, 0.5, 0.7, 0.9])[..., None]
     score = scores([0.9, 1.0, 0.8, 0.1, 0.2])
-    assert best(score, 3, points=points, radius=0.1).tolist() == [[1, 2, 4]]
+    assert best(score, 3, apart=(points, 0.1)).tolist() == [[1, 2, 4]]
 
 
 def test_neighbours_are_those_of_the_whole_matrix_of_distances(rng):
@@ -47,7 +47,7 @@ def test_neighbours_are_those_of_the_whole_matrix_of_distances(rng):
     points = torch.rand(3, 200, 2, generator=rng, dtype=torch.float64)
     for shared in (points, points[:1]):
         near = (torch.cdist(shared, shared, p=torch.inf) < 0.2).expand(3, -1, -1)
-        for e, found in enumerate(best(score, 6, points=shared, radius=0.2)):
+        for e, found in enumerate(best(score, 6, apart=(shared, 0.2))):
             left = score[e].clone()
             for index in found:
                 assert index == left.argmax()

@@ -2,10 +2,11 @@ import json
 import logging
 import os
 from pathlib import Path
+from random import Random
 
 import pytest
 import torch
-from faults import faults
+from fault_cases.damage import damaged as faults
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
@@ -164,7 +165,7 @@ def test_no_single_fault_goes_unnoticed(finished, folder, caplog):
     before = load_file(finished / BEFORE)
     state = {f"networks.{k}": v for k, v in expected.networks.state_dict().items()}
     n_fallbacks = 0
-    for name, damaged in faults(whole, 150, seed=1):
+    for name, damaged in faults(whole, 150, Random(1)):
         (folder / NEWEST).write_bytes(damaged)
         trainer = resumed(folder)
         found = {f"networks.{k}": v for k, v in trainer.networks.state_dict().items()}

@@ -109,7 +109,7 @@ def test_killed_outright_a_run_resumes_to_the_same_bits(tmp_path):
 def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
     Trainer(tiny(), tmp_path).run(seconds=0)
     with pytest.raises(
-        DataError, match=r"already contains a training run. Pass `--resume` to continue it, or"
+        DataError, match=r"already contains a training run. Pass `resume=True` to continue it, or"
     ):
         Trainer(tiny(), tmp_path)
 

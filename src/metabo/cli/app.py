@@ -41,7 +41,7 @@ app.command("extend")(extend_)
 def main() -> None:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
     try:
-        app()
+        _run()
     except MetaBOError as error:
         Console(stderr=True).print(
             Text("Error: ", "bold red").append(
@@ -50,6 +50,25 @@ def main() -> None:
             soft_wrap=True,
         )
         sys.exit(2)
+
+
+def _run() -> None:
+    """Run the command; running out of memory, or of room for its output, is a sentence too."""
+    try:
+        app()
+    except BrokenPipeError:  # whoever read the output has seen enough
+        sys.stderr.close()
+        sys.exit(1)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError) or "memory" in str(error):
+            raise MetaBOError("There is not enough memory. Give smaller settings.") from None
+        raise
+    except OSError as error:
+        if isinstance(error, MetaBOError) or error.filename is not None:
+            raise
+        raise MetaBOError(
+            f"The output cannot be printed: {error.strerror or error}. Make room for it."
+        ) from None
 
 
 def in_shell_words(message: str, typed: Sequence[str]) -> str:

@@ -1,6 +1,8 @@
 """`metabo init`, `ask`, `tell`, `forget` and `extend`: a run kept in a journal, by hand."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, cast
@@ -9,8 +11,8 @@ import typer
 
 from metabo.cli.console import say
 from metabo.cli.words import VALUE, read_number, read_words, written
-from metabo.errors import DataError, MetaBOError, OptionError
-from metabo.inputs import kind_of, read_json, shown
+from metabo.errors import DataError, MetaBOError, OptionError, OutputError, shown
+from metabo.inputs import kind_of, read_json
 from metabo.optimizer import CandidatesName, Direction, Optimizer, Run
 from metabo.optimizer.surrogate import PriorName
 from metabo.policies import SearchName
@@ -56,7 +58,10 @@ def init_(
     """Begin a run that is kept in a journal; then `metabo ask` and `metabo tell`."""
     if artifact is not None and af is not None:
         raise OptionError(f"Give `--artifact` or `--af`, but not both `{artifact}` and `{af}`.")
-    if kind_of(journal, "journal") != "missing":
+    kind = kind_of(journal, "journal")
+    if kind == "folder":
+        raise OptionError(f"`{shown(journal)}` is a folder. Give the name of a file.")
+    if kind != "missing" and not (kind == "file" and not journal.stat().st_size):
         raise OptionError(f"`{shown(journal)}` already exists. Choose another name.")
     with Optimizer(
         None if space is None else _read_space(space),
@@ -93,6 +98,9 @@ def ask_(
         bool, typer.Option("--drop", help="Give up a point that is under way.")
     ] = False,
     is_all: Annotated[bool, typer.Option("--all", help="With --drop: all of them.")] = False,
+    artifact: Annotated[
+        Path | None, typer.Option(help="Where the artifact is now, if its file has moved.")
+    ] = None,
 ) -> None:
     """Say what to evaluate next. It counts as under way until it is told or given up."""
     if (is_again and is_drop) or (is_all and not is_drop) or (words and (is_all or not is_drop)):
@@ -104,8 +112,10 @@ def ask_(
     if is_again:
         run = Run.open(journal)
         space, given = run.state.space, [line.evaluation.params for line in run.state.pending]
+        if not given:
+            typer.echo("Nothing is under way.", err=True)
     else:
-        with Optimizer.open(journal) as optimizer:
+        with _named(journal), Optimizer.open(journal, af=artifact) as optimizer:
             # Format 1 cannot remember what it gave out.
             give = optimizer.reserve if optimizer.can_reserve else optimizer.ask_batch
             space, given = optimizer.space, give(n)
@@ -133,9 +143,15 @@ def tell_(
             f"Give one value, as `{VALUE}=...` or with `--value`, or else `--failed`."
         )
     one = run.tell(params, number)
-    state = run.state
-    rest = left(state.budget, len(state.history), len(state.pending))
-    say(f"Recorded as number {one.number}; {rest}.")
+    result = "--failed" if one.value is None else f"{VALUE}={one.value!r}"
+    try:
+        say(f"Recorded as number {one.number}: {written(one.params, run.state.space)} {result}")
+        say(f"{_left(run)}.")
+    except OSError as error:
+        raise OutputError(
+            f"Recorded as number {one.number}, but that cannot be printed: "
+            f"{error.strerror or error}. Do not tell it again."
+        ) from None
 
 
 def forget_(
@@ -146,8 +162,8 @@ def forget_(
     run = Run.open(journal)
     one = run.forget(number)
     value = "failed" if one.value is None else f"{VALUE}={one.value!r}"
-    rest = left(run.state.budget, len(run.state.history), len(run.state.pending))
-    say(f"Forgot number {number}: {written(one.params, run.state.space)} {value}; {rest}.")
+    say(f"Forgot number {number}: {written(one.params, run.state.space)} {value}")
+    say(f"{_left(run)}.")
 
 
 def extend_(
@@ -157,13 +173,27 @@ def extend_(
     """Let a run go on to a larger budget, also when the present one is spent."""
     run = Run.open(journal)
     run.extend(budget)
-    say(f"{left(run.state.budget, len(run.state.history), len(run.state.pending))}.")
+    say(f"{_left(run)}.")
 
 
 def left(budget: int, told: int = 0, under_way: int = 0) -> str:
     """How many evaluations of a budget are left, in words."""
     rest = f"{max(0, budget - told)} of {budget} evaluations left"
     return f"{rest}, {under_way} of them under way" if under_way else rest
+
+
+def _left(run: Run) -> str:
+    return left(run.state.budget, len(run.state.history), len(run.state.pending))
+
+
+@contextmanager
+def _named(journal: Path) -> Iterator[None]:
+    """Put the journal's own name into the remedy of an error."""
+    try:
+        yield
+    except MetaBOError as error:
+        error.in_shell = error.in_shell.replace("RUN.jsonl", quote(shown(journal)))
+        raise
 
 
 def _drop(run: Run, journal: Path, words: list[str], *, is_all: bool) -> None:
@@ -174,16 +204,18 @@ def _drop(run: Run, journal: Path, words: list[str], *, is_all: bool) -> None:
         params, value = read_words(words, run.state.space)
         if value is not None:
             raise OptionError(f"A point to give up has no value. Leave out `{VALUE}=...`.")
-        run.release(params)
+        given_up = [run.state.space.clean(params)]
     elif is_all or len(pending) == 1:
-        for one in pending:
-            run.release(one)
+        given_up = pending
     else:
         raise OptionError(
             f"{len(pending)} points are under way. Say which to give up, as `--again` shows them, "
             "or give up all with `--drop --all`."
         )
-    say(f"{left(run.state.budget, len(run.state.history), len(run.state.pending))}.")
+    for one in given_up:
+        run.release(one)
+        say(f"Gave up {written(one, run.state.space)}")
+    say(f"{_left(run)}.")
 
 
 def _read_space(path: Path) -> Space:

@@ -1,6 +1,7 @@
 """`metabo show`: a run as a table and a picture; its journal copied where it is damaged."""
 
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -11,8 +12,9 @@ from rich.text import Text
 from metabo.cli.console import console, say
 from metabo.cli.run import RunFile, left
 from metabo.cli.words import VALUE, written
-from metabo.errors import MetaBOError, OptionError
+from metabo.errors import MetaBOError, OptionError, shown
 from metabo.experiments.display import empty_table
+from metabo.inputs import kind_of
 from metabo.optimizer import Optimizer, Run, best_of, repair, running_best
 from metabo.store import write_all
 
@@ -31,7 +33,7 @@ def show_(
     ] = False,
 ) -> None:
     """Show a run: a table of what was told, the best of it, and a picture."""
-    from metabo.experiments.run_plot import plot_run  # matplotlib is slow to import
+    from metabo.experiments.run_plot import is_ours, plot_run  # matplotlib is slow to import
 
     journal = _repaired(journal) if is_repaired else journal
     picture = journal.with_suffix(".png") if out is None else out
@@ -39,6 +41,11 @@ def show_(
         raise OptionError(
             f"The picture would be `{picture}`. Give a name that ends in `.png` with `--out`, "
             "another than the journal's."
+        )
+    if out is None and picture.is_file() and not is_ours(picture):
+        raise OptionError(
+            f"`{shown(picture)}` is not a picture that metabo drew. Give another name with "
+            "`--out`."
         )
     run = Run.open(journal, is_read_only=True)
     state, direction = run.state, run.direction
@@ -72,7 +79,9 @@ def _model(journal: Path) -> str:
 
 def _repaired(journal: Path) -> Path:
     """Copy what is intact, and say what is not."""
-    new = journal.with_name(f"{journal.stem}-repaired{journal.suffix}")
+    names = (f"{journal.stem}-repaired{'' if i == 1 else f'-{i}'}" for i in count(1))
+    news = (journal.with_name(f"{name}{journal.suffix}") for name in names)
+    new = next(path for path in news if kind_of(path, "journal") == "missing")
     done = repair(journal, new)
     n = len(done.run.history)
     say(f"Wrote {new} with {n} evaluation{'' if n == 1 else 's'}; {journal} is as it was.")
@@ -80,8 +89,9 @@ def _repaired(journal: Path) -> Path:
         say(f"Left out, line {number}: {text[:300]}")
     if done.missing:
         say(
-            f"{done.missing} line{'' if done.missing == 1 else 's'} of it could not be recovered. "
-            f"Tell missing values again: `metabo tell {quote(str(new))} ...`"
+            f"{done.missing} line{'' if done.missing == 1 else 's'} could not be recovered. Look "
+            f"at what was left out: tell a value again with `metabo tell {quote(str(new))} ...`, "
+            "and repeat a `forget` or an `extend`."
         )
     return new
 

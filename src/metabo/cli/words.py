@@ -2,14 +2,16 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from shlex import quote
 
 from metabo.errors import OptionError, shown
 from metabo.space import Choice, Int, Parameter, Space, Value
 
 VALUE = "value"
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
 def written(params: Mapping[str, Value], space: Space) -> str:
@@ -53,13 +55,11 @@ def _halves(word: str, space: Space) -> tuple[str, str, str]:
 
 def read_number(text: str) -> float:
     """A finite number from a word."""
-    number = math.nan
-    with suppress(ValueError):
-        number = float(text)
-    if not math.isfinite(number):
+    number = _float(text)
+    if number is None:
         raise OptionError(
-            f"A value must be a finite number, but got `{shown(text)}`. Tell a failed "
-            "evaluation with `--failed` instead of a value."
+            f"A value must be a finite number, but got `{shown(text)}`. Write it like 0.37 or "
+            "1e-3. Tell a failed evaluation with `--failed` instead of a value."
         )
     return number
 
@@ -78,6 +78,18 @@ def _read(parameter: Parameter | None, text: str) -> object:
     if isinstance(parameter, Choice):
         by_json = {json.dumps(value): value for value in parameter.values}
         return by_json.get(text, text)
-    with suppress(ValueError):
-        return int(text) if isinstance(parameter, Int) else float(text)
-    return text
+    if isinstance(parameter, Int):
+        return int(text) if _WHOLE.fullmatch(text) else text
+    number = _float(text)
+    return text if number is None else number
+
+
+def _float(text: str) -> float | None:
+    """The number that a word writes out in plain digits; None where it is none a float can hold.
+
+    Python's own reader takes `1_5` for 15 and turns 1e-400 into 0, which are slips here.
+    """
+    match = _NUMBER.fullmatch(text)
+    number = float(text) if match else math.nan
+    is_lost = number == 0 and match is not None and match[1].strip("0.") != ""
+    return number if math.isfinite(number) and not is_lost else None

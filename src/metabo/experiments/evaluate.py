@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from metabo.devices import require_device
-from metabo.errors import DataError, OptionError, brief, unknown
+from metabo.errors import DataError, OptionError, brief, shown, unknown
 from metabo.experiments.methods import identity, method
 from metabo.experiments.setting import HYPERPARAMETERS, Hyperparameters, Setting
-from metabo.inputs import read_json, shown
+from metabo.inputs import read_json
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.options import parse

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial, wraps
 from pathlib import Path
 
-from metabo.errors import OptionError, ShapeError, unknown
+from metabo.errors import OptionError, ShapeError, shown, unknown
 from metabo.experiments.setting import Setting
 from metabo.experiments.transfer import (
     eps_greedy,
@@ -15,7 +15,7 @@ from metabo.experiments.transfer import (
     taf_r,
     tuned,
 )
-from metabo.inputs import kind_of, shown
+from metabo.inputs import kind_of
 from metabo.options import build, declared_options, parse
 from metabo.policies import CLASSICAL, Policy, learned
 from metabo.pretrained import artifacts, first_sha256, load

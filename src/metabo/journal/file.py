@@ -1,5 +1,6 @@
 """A journal on the disk: begun in one step, read as it grows, written to in turns."""
 
+import errno
 import logging
 import os
 import secrets
@@ -8,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
-from metabo.errors import BusyError, OutputError
-from metabo.inputs import kind_of, read_bytes, require_file, shown
+from metabo.errors import BusyError, OutputError, shown
+from metabo.inputs import kind_of, read_bytes, require_file
 from metabo.journal.lines import (
     COUNT_AT,
     FORMAT,
@@ -20,7 +22,9 @@ from metabo.journal.lines import (
     acknowledged,
     count_field,
     header_line,
+    is_count_lost,
     is_same,
+    last_bytes,
     parse,
     parse_more,
     record_line,
@@ -46,13 +50,20 @@ class Journal:
         self.path = path
         self._place = path.absolute()  # each turn opens it anew, wherever the process is by then
         self._turn = Turn()
-        self._content = parse(path, read_bytes(path, "journal"))
+        data = read_bytes(path, "journal")
+        self._content = parse(path, data)
         self._warned_of = 0
+        if is_count_lost(self._content, data):
+            _log.warning(
+                "The number of lines in the first line of `%s` is damaged, so nobody can say "
+                "whether the end of the file was cut off. The next line will mend it.",
+                shown(path),
+            )
         if self._content.version < FORMAT:
             _log.warning(
                 "The journal `%s` is of format 1, whose lines have no checksums. It works as "
                 "before; `metabo show %s --repair` copies it into a new file of format %d.",
-                *(shown(path), shown(path), FORMAT),
+                *(shown(path), quote(shown(path)), FORMAT),
             )
 
     @classmethod
@@ -63,7 +74,10 @@ class Journal:
         file is taken for a new one; any other that is not a journal is left as it is.
         """
         kind = kind_of(path, "journal")
-        if kind == "missing" or (kind == "file" and not path.stat().st_size):
+        is_empty = kind == "file" and not path.stat().st_size
+        if is_empty:
+            _log.warning("The file `%s` is empty: a new run begins in it.", shown(path))
+        if kind == "missing" or is_empty:
             _create(path.resolve(), header_line(secrets.token_hex(8), header))
         return cls(path)
 
@@ -148,7 +162,9 @@ class Journal:
         # The number of lines first: it is never ahead of lines that are read after it.
         head = _read_at(file, 0, HEAD)
         rest = _read_at(file, known.length)
-        if not (is_same(known, head) and self._is_still(file, known.length)):
+        end = last_bytes(known)
+        is_known = _read_at(file, known.length - len(end), len(end)) == end
+        if not (is_same(known, head) and is_known and self._is_still(file)):
             raise Damage(
                 f"The journal `{shown(self.path)}` is not the one that was opened: it was "
                 "replaced or cut. Restore it, or open it again."
@@ -156,14 +172,11 @@ class Journal:
         self._content = parse_more(known, rest, acknowledged=acknowledged(known, head))
         return self._content.new
 
-    def _is_still(self, file: int, length: int) -> bool:
-        """Whether an open file is the one that the path leads to, and no shorter than known."""
-        try:
-            there = self._place.stat()
-        except OSError:
-            return False
-        now = os.fstat(file)
-        return now.st_ino == there.st_ino and now.st_size >= length
+    def _is_still(self, file: int) -> bool:
+        """Whether an open file is the one that the path leads to."""
+        with suppress(OSError):
+            return os.fstat(file).st_ino == self._place.stat().st_ino
+        return False
 
 
 class Writing:
@@ -212,9 +225,15 @@ class Writing:
 
 def refused(path: Path, error: OSError) -> OutputError:
     """The error for a journal that cannot be written."""
+    remedy = {
+        errno.ENOENT: "Create its folder first.",
+        errno.ENOTDIR: "Create its folder first.",
+        errno.ENOSPC: "Make room on the disk.",
+        errno.EDQUOT: "Make room on the disk.",
+    }.get(error.errno or 0, "Choose a file that you may write to.")
     return OutputError(
         f"The journal `{shown(path)}` cannot be written: {error.strerror or error}. Nothing was "
-        "added; make room, or choose another file."
+        f"added. {remedy}"
     )
 
 

@@ -24,13 +24,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
+from shlex import quote
 
-from metabo.errors import DataError
-from metabo.inputs import shown
+from metabo.errors import DataError, shown
+from metabo.store import JOURNAL
 
 FORMAT = 2
 _KEY = "metabo_journal"
-_OPENING = f'{{"{_KEY}": {FORMAT}, "lines": "'.encode()
+_OPENING = JOURNAL + f'{FORMAT}, "lines": "'.encode()
 COUNT_AT = len(_OPENING)
 """Where in the file the number of acknowledged records stands."""
 _COUNT_WIDTH = 19
@@ -112,7 +113,7 @@ def parse_header(path: Path, data: bytes) -> Content:
     header = _object(line) if newline else None
     version = header.pop(_KEY, None) if header else None
     if header is None or isinstance(version, bool) or not isinstance(version, int):
-        if line.startswith(_OPENING[: len(_KEY) + 3]):
+        if line.startswith(JOURNAL):
             raise _damage(path, 1, "it cannot be read", is_first=True)
         raise DataError(
             f"`{shown(path)}` is not a journal of metabo, so it is left as it is. Choose another "
@@ -176,12 +177,22 @@ def acknowledged(content: Content, data: bytes) -> int:
     return int(digits) if _count(content.identity, int(digits)) == field else 0
 
 
+def is_count_lost(content: Content, data: bytes) -> bool:
+    """Whether a file cannot say how many records there must be: its end may be cut off."""
+    return content.version > 1 and bool(content.entries) and not acknowledged(content, data)
+
+
 def is_same(content: Content, head: bytes) -> bool:
     """Whether a file that begins like this is the journal that was read before."""
     if content.version == 1:
-        return head.startswith(_OPENING[: len(_KEY) + 3])
+        return head.startswith(JOURNAL)
     name = f'", "id": "{content.identity}"'.encode()
     return head[COUNT_AT + _COUNT_WIDTH :].startswith(name)
+
+
+def last_bytes(content: Content) -> bytes:
+    """What must stand before the end of the last whole line that was read."""
+    return f'"{content.last_sum}"}}\n'.encode() if content.version > 1 else b"\n"
 
 
 def self_checked(identity: str, line: bytes) -> dict[str, object] | None:
@@ -253,4 +264,5 @@ def _damage(path: Path, number: int, problem: str, *, is_first: bool = False) ->
 
 
 def _advice(path: Path) -> str:
-    return f"Copy what is intact into a new file with `metabo show {shown(path)} --repair`."
+    file = quote(shown(path))
+    return f"Copy what is intact into a new file with `metabo show {file} --repair`."

@@ -11,8 +11,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from metabo.errors import BusyError, OutputError
-from metabo.inputs import shown
+from metabo.errors import BusyError, OutputError, shown
 
 if sys.platform == "win32":
     import msvcrt

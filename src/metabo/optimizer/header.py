@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypedDict, cast
 
-from metabo.errors import DataError, MetaBOError, OptionError, brief
+from metabo.errors import DataError, MetaBOError, OptionError, brief, shown
 from metabo.gp import Prior
-from metabo.inputs import shown
 from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.evaluation import Direction
 from metabo.optimizer.proposer import AF
@@ -66,7 +65,9 @@ def require_same(
         if difference is not None:
             raise OptionError(
                 f"The journal `{shown(path)}` was begun with other settings: {difference}. Give "
-                "the same, or open it with `Optimizer.open`."
+                "the same, or open it with `Optimizer.open`.",
+                shell=f"The run in `{shown(path)}` was begun with other settings: {difference}. "
+                "Restore what it was begun with.",
             )
 
 
@@ -93,6 +94,7 @@ def _difference(name: str, stored: object, given: object) -> str | None:
             return None
         both = stored.get("name") == given.get("name")
         texts = [str(one.get("sha256" if both else "name")) for one in (stored, given)]
+        texts = [text[:12] if both else text for text in texts]
         return f"`af` is `{texts[0]}` there, not `{texts[1]}`"
     if json.dumps(stored) == json.dumps(given):
         return None

@@ -46,17 +46,18 @@ def proposals(
 def require_left(budget: int, remaining: int, *, under_way: int, n: int) -> None:
     """Raise unless `n` evaluations are left of the budget."""
     left, told = remaining - under_way, f" ({under_way} under way)" if under_way else ""
-    longer = "a larger one with `metabo extend RUN.jsonl --budget N`"
+    longer = "a larger budget with `metabo extend RUN.jsonl --budget N`"
     if left <= 0:
         spent = f"The budget of {budget} evaluations is spent{told}."
         given_up = ", or give up a point under way with `--drop`" if under_way else ""
         raise MetaBOError(
             f"{spent} Go on with a larger one: `optimizer.extend(budget)`.",
-            shell=f"{spent} Give it {longer}{given_up}.",
+            shell=f"{spent} Give the run {longer}{given_up}.",
         )
     if n > left:
         asked = (
-            f"{n} evaluations were asked for, but {left} of the budget of {budget} are left{told}."
+            f"{n} evaluations were asked for, but {left} of the budget of {budget} "
+            f"{'is' if left == 1 else 'are'} left{told}."
         )
         raise MetaBOError(
             f"{asked} Ask for fewer, or extend the budget: `optimizer.extend(budget)`.",

@@ -2,7 +2,8 @@
 
 | `kind`   | meaning                                 | fields                             |
 | -------- | --------------------------------------- | ---------------------------------- |
-| `tell`   | an evaluation ended                     | `params`, `x`, `value` or `failed` |
+| `tell`   | an evaluation ended                     | `number`, `params`, `x`, and       |
+|          |                                         | `value` or `failed`                |
 | `ask`    | a point was given out and is under way  | `params`, `x`                      |
 | `drop`   | a point that was under way was given up | `of`, the number of its record     |
 | `forget` | what was told is taken back             | `of`, the number of its record     |
@@ -15,8 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
-from metabo.errors import DataError, MetaBOError, brief
-from metabo.inputs import shown
+from metabo.errors import DataError, MetaBOError, brief, shown
 from metabo.journal import Entry
 from metabo.optimizer.evaluation import Evaluation, require_value
 from metabo.optimizer.proposals import key
@@ -82,11 +82,15 @@ class RunState:
             budget = fields.get("budget")
             require_whole("budget", budget, self.budget, MAX_BUDGET)
             return replace(read, budget=cast(int, budget))
-        raise DataError(f"It is of no known kind, or about no other line: {brief(entry.record)}.")
+        raise DataError(
+            f"It is of no kind that this version knows, or about no other line: "
+            f"{brief(entry.record)}. Install a newer metabo."
+        )
 
     def after_tell(self, n: int, one: Evaluation) -> "RunState":
         """The run after an evaluation, which ends the point under way that it is about."""
-        named = replace(one, number=len(self.told) + 1)
+        last = self.told[-1].evaluation.number if self.told else 0
+        named = replace(one, number=max(one.number, last + 1))
         index = self.index_pending(one.params)
         pending = self.pending
         if index is not None:
@@ -106,7 +110,13 @@ class RunState:
 def tell_record(one: Evaluation) -> dict[str, object]:
     """An evaluation that ended."""
     told = {"failed": True} if one.value is None else {"value": one.value}
-    return {"kind": "tell", "params": one.params, **told, "x": list(one.x)}
+    return {
+        "kind": "tell",
+        "number": one.number,
+        "params": one.params,
+        **told,
+        "x": list(one.x),
+    }
 
 
 def ask_record(one: Evaluation) -> dict[str, object]:
@@ -115,8 +125,13 @@ def ask_record(one: Evaluation) -> dict[str, object]:
 
 
 def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
-    """The evaluation of a record, checked like one that is told."""
-    is_failure = record.get("failed") is True
+    """The evaluation of a record, checked like one that is told.
+
+    It has a number of its own, because in a repaired journal those before it may be missing.
+    """
+    is_failure, number = record.get("failed") is True, record.get("number", 0)
+    require_whole("number", number, 0, 10 * MAX_BUDGET)
+    record = {name: value for name, value in record.items() if name != "number"}
     names = {"params", "x", "failed" if is_failure else "value"}
     if set(record) != names:
         raise DataError(f"It must have {sorted(names)}, but has {sorted(record)}.")
@@ -127,7 +142,7 @@ def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
         raise DataError(f"`x` must be {space.dim} numbers in [0, 1], but got {brief(x)}.")
     if not is_near(x, encoded(cleaned, space)):
         raise DataError(f"`x` is {brief(x)}, which are not the parameters {brief(cleaned)}.")
-    return Evaluation(cleaned, value, tuple(map(float, x)))
+    return Evaluation(cleaned, value, tuple(map(float, x)), cast(int, number))
 
 
 def encoded(params: Mapping[str, Value], space: Space) -> tuple[float, ...]:

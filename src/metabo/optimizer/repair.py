@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from metabo.errors import MetaBOError, OutputError
-from metabo.inputs import kind_of, read_bytes, shown
+from metabo.errors import MetaBOError, OutputError, shown
+from metabo.inputs import kind_of, read_bytes
 from metabo.journal import Journal, salvage
 from metabo.optimizer.header import begun_with
 from metabo.optimizer.record import RunState, ask_record, tell_record
@@ -22,16 +22,17 @@ class Repair:
     """Lines that were written once and are nowhere intact, those left out included."""
 
 
-def repair(path: Path, new: Path) -> Repair:
+def repair(path: str | Path, new: str | Path) -> Repair:
     """Copy what is intact in a journal into a new one; the old file is only read.
 
-    A forgotten evaluation and a point that was given up are not copied, so evaluations may have
-    other numbers than before.
+    Evaluations keep their numbers, those that were forgotten too; a point under way that was given
+    up is not copied.
 
     Raises:
         DataError: If the file is not a journal, or its first line is damaged.
         OutputError: If there is something at the new path already.
     """
+    path, new = Path(path), Path(new)
     saved = salvage(path, read_bytes(path, "journal"))
     space, budget = begun_with(path, saved.content.header)
     state, left_out = RunState(space, budget), list(saved.left_out)
@@ -44,8 +45,10 @@ def repair(path: Path, new: Path) -> Repair:
         raise OutputError(f"`{shown(new)}` already exists. Choose another name for the copy.")
     journal = Journal.begin(new, saved.content.header)
     with journal.turn() as turn:
-        for one in state.history:
-            turn.append(tell_record(one))
+        for line in state.told:
+            entry = turn.append(tell_record(line.evaluation))
+            if line.n in state.forgotten:
+                turn.append({"kind": "forget", "of": entry.n})
         for line in state.pending:
             turn.append(ask_record(line.evaluation))
         if state.budget != budget:

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 
-from metabo.errors import MetaBOError, OptionError, brief
-from metabo.inputs import shown
+from metabo.errors import MetaBOError, OptionError, brief, shown
 from metabo.journal import Entry, Journal, Memory, Writing
 from metabo.optimizer.evaluation import Direction, Evaluation, require_value
 from metabo.optimizer.header import begun_with
@@ -48,10 +48,10 @@ class Run:
         self._is_read_only = is_read_only
 
     @classmethod
-    def open(cls, path: Path, *, is_read_only: bool = False) -> "Run":
+    def open(cls, path: str | Path, *, is_read_only: bool = False) -> "Run":
         """The run in a journal, whatever proposed its points."""
-        journal = Journal(path)
-        space, budget = begun_with(path, journal.header)
+        journal = Journal(Path(path))
+        space, budget = begun_with(journal.path, journal.header)
         return cls(space, budget, journal, is_read_only=is_read_only)
 
     @property
@@ -102,20 +102,19 @@ class Run:
             asked = None if index is None else state.pending[index].evaluation.x
             one = Evaluation(cleaned, value, _place(cleaned, asked or known(cleaned), state.space))
             after = state.after_tell(turn.next_n, one)
-            turn.append(self._written(tell_record(one)))
+            told = after.told[-1].evaluation
+            turn.append(self._written(tell_record(told)))
             self._state = after
-            return after.told[-1].evaluation
+            return told
 
     def forget(self, number: int) -> Evaluation:
         """Take back what was told under a number; its record stays, followed by this one."""
         with self._changing() as turn:
-            told = self._state.told
-            require_whole("number", number, 1, max(1, len(told)), in_shell="N")
-            line = told[number - 1] if told else None
+            told = {line.evaluation.number: line for line in self._state.told}
+            require_whole("number", number, 1, max([1, *told]), in_shell="N")
+            line = told.get(number)
             if line is None or line.n in self._state.forgotten:
-                reason = (
-                    "nothing was told yet" if line is None else "it has already been forgotten"
-                )
+                reason = "it has already been forgotten" if line else "it was never told"
                 raise MetaBOError(f"There is no evaluation {number} to forget: {reason}.")
             self._append(turn, {"kind": "forget", "of": line.n})
             return line.evaluation
@@ -201,17 +200,17 @@ class Run:
         )
 
     def _written(self, record: dict[str, object]) -> dict[str, object]:
-        """A record as the journal's format has it: format 1 knew no kinds."""
+        """A record as the journal's format has it: format 1 knew neither kinds nor numbers."""
         if self.can_reserve:
             return record
-        return {name: value for name, value in record.items() if name != "kind"}
+        return {name: value for name, value in record.items() if name not in ("kind", "number")}
 
     def _require_new_format(self, problem: str) -> None:
         if isinstance(self._journal, Journal) and self._journal.version == 1:
             path = shown(self._journal.path)
             raise OptionError(
                 f"`{path}` is a journal of format 1. {problem}: copy it into one of format 2 with "
-                f"`metabo show {path} --repair`."
+                f"`metabo show {quote(path)} --repair`."
             )
 
 

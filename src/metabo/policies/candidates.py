@@ -94,22 +94,21 @@ def best(
     score: Float[Tensor, "E N"],
     k: int,
     *,
-    points: Float[Tensor, "#E N D"] | None = None,
-    radius: float = 0.0,
+    apart: tuple[Float[Tensor, "#E N D"], float] | None = None,
 ) -> Int[Tensor, "E k"]:
     """The numbers of the `k` best candidates, best first, ties by the lowest number.
 
-    With `points` given, a candidate closer than `radius` (largest coordinate) to one already
-    chosen is passed over while there are others.
+    With `apart` given, points and a radius, a candidate closer than the radius (largest
+    coordinate) to one already chosen is passed over while there are others.
     """
     remaining, chosen = score.clone(), []
     rows = torch.arange(score.shape[0], device=score.device)
     for _ in range(min(k, score.shape[-1])):
         index = first_best(remaining)
         chosen.append(index)
-        if points is None:
-            remaining.scatter_(1, index[:, None], -torch.inf)
-        else:
+        remaining.scatter_(1, index[:, None], -torch.inf)
+        if apart is not None:
+            points, radius = apart
             # From the chosen point only: all distances would take N x N numbers.
             centre = points.expand(len(rows), -1, -1)[rows, index].unsqueeze(1)  # E 1 D
             is_near = (points - centre).abs().amax(-1) < radius

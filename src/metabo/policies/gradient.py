@@ -71,6 +71,6 @@ class GradientRefine:
         points, spacing = stretched_sobol(n, dim, score.device)
         grid, clouds = score[:, :n], score[:, n:].unflatten(1, (-1, size))
         first = torch.arange(n, score.shape[1], size, device=score.device)
-        apart = best(grid, self.k_global, points=points[None], radius=spacing)
+        apart = best(grid, self.k_global, apart=(points[None], spacing))
         starts = torch.cat([apart, clouds.argmax(-1) + first], 1)  # E K
         return starts.unsqueeze(-1).expand(-1, -1, dim)

@@ -65,7 +65,7 @@ class Projected:
 
     def _best(self, candidates: Candidates) -> Float[Tensor, "E K D"]:
         few = candidates.take(best(candidates.score, 4 * self.k))
-        return few.take(best(few.score, self.k, points=few.belief.x, radius=SAME)).belief.x
+        return few.take(best(few.score, self.k, apart=(few.belief.x, SAME))).belief.x
 
 
 def _without_seen(candidates: Candidates) -> Candidates:

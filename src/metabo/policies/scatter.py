@@ -49,7 +49,7 @@ class Scatter:
         x, y = history.x, history.y
         if not x.shape[1] or not self.k_cloud:
             return x[:, :0]
-        index = best(y, self.k_cloud, points=x, radius=0.1)[..., None].expand(-1, -1, x.shape[-1])
+        index = best(y, self.k_cloud, apart=(x, 0.1))[..., None].expand(-1, -1, x.shape[-1])
         centres = x.gather(1, index)[:, :, None]  # E K 1 D
         draws = sobol(self.n_cloud, x.shape[-1] + 1, x.device)
         reach = 0.2 * 10 ** (-self.decades * draws[:, :1])  # log-uniform

@@ -51,7 +51,7 @@ def main() -> None:
             config, given.out, resume=given.resume, seconds=given.seconds, on_event=show
         )
     except MetaBOError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        print(f"Error: {error.in_shell}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt as interrupt:
         words, is_begun = sys.argv[1:], has_run(given.out)

@@ -17,8 +17,8 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor, nn
 
 from metabo.digest import tensor_digest, text_digest
-from metabo.errors import DataError
-from metabo.inputs import parse_json, require_file, shown
+from metabo.errors import DataError, shown
+from metabo.inputs import parse_json, require_file
 from metabo.store import save_bytes, write_all
 from metabo.tasks import TaskFamily
 from metabo.tasks.tabular import TabularFamily

@@ -14,6 +14,8 @@ CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
 
+_MOST = 1_000_000
+"""Largest count of anything: more is a slip, and would take all memory."""
 _COUNTS = ("sources", "n_global", "iterations", "stop_at", "episodes", "group", "budget", "epochs")
 _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (
@@ -28,8 +30,8 @@ _RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
             "checkpoint_every",
             "patience",
         ),
-        lambda v: v >= 1,
-        "be at least 1",
+        lambda v: 1 <= v <= _MOST,
+        f"lie in 1..{_MOST:,}",
     ),
     (("gamma", "gae_lambda"), lambda v: 0 <= v <= 1, "lie in 0..1"),
     (

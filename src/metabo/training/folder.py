@@ -1,14 +1,17 @@
 """The folder of a training run: whether there is one in it, and whether it may be used."""
 
+import logging
 import os
 from dataclasses import fields
 from pathlib import Path
+from typing import cast
 
-from metabo.errors import DataError
-from metabo.inputs import read_json, shown
+from metabo.errors import DataError, shown
+from metabo.inputs import read_json
 from metabo.training.config import TrainConfig
 
 CONFIG = "config.json"
+_log = logging.getLogger(__name__)
 NEWEST, BEFORE = "checkpoint.safetensors", "checkpoint-before.safetensors"
 
 
@@ -24,8 +27,11 @@ def has_run(folder: Path) -> bool:
     )
 
 
-def require_free(folder: Path, *, is_resumed: bool) -> None:
-    """Raise if a run of one network that begins in the folder would overwrite something."""
+def require_free(folder: Path, config: TrainConfig, *, is_resumed: bool) -> None:
+    """Raise if a run of one network that begins in the folder would overwrite something.
+
+    A run that was killed before its first checkpoint begins again.
+    """
     if os.path.lexists(folder / "member-0") and is_resumed:
         raise DataError(
             f"`{shown(folder)}` contains a run of several `members`. Pass the same `members`, or "
@@ -37,16 +43,24 @@ def require_free(folder: Path, *, is_resumed: bool) -> None:
         raise DataError(f"There is no training run in `{shown(folder)}` to resume.")
     if os.path.lexists(folder / CONFIG) and not _is_configuration(folder / CONFIG):
         raise DataError(
-            f"`{shown(folder / CONFIG)}` is not the configuration of a training run. Remove the "
-            "file, or choose another `--out`."
+            f"`{shown(folder / CONFIG)}` is not the configuration of a training run. Choose "
+            "another `--out`."
+        )
+    if is_resumed:
+        stored = read_json(folder / CONFIG, "configuration")
+        require_same(config, cast(dict[str, object], stored), folder)
+        _log.warning(
+            "There is no checkpoint in `%s`: training starts from the beginning.", shown(folder)
         )
 
 
 def already_there(folder: Path) -> DataError:
     """The error for a folder that contains a run already."""
     return DataError(
-        f"`{shown(folder)}` already contains a training run. Pass `--resume` to continue it, or "
-        "choose another `--out`. In Python, pass `resume=True` or another `out`."
+        f"`{shown(folder)}` already contains a training run. Pass `resume=True` to continue it, "
+        "or another `out`.",
+        shell=f"`{shown(folder)}` already contains a training run. Pass `--resume` to continue "
+        "it, or choose another `--out`.",
     )
 
 

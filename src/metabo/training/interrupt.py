@@ -10,7 +10,7 @@ from multiprocessing import parent_process
 from pathlib import Path
 from types import FrameType
 
-from metabo.inputs import shown
+from metabo.errors import shown
 
 _NOTICE = (
     b"\nInterrupted: finishing this iteration and saving it. Press Ctrl-C again to stop at once.\n"

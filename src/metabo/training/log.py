@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from metabo.errors import DataError
-from metabo.inputs import read_bytes, shown
+from metabo.errors import DataError, shown
+from metabo.inputs import read_bytes
 from metabo.store import save_bytes, write_all
 
 DAMAGED = "log-damaged.jsonl"
@@ -74,8 +74,8 @@ def forget_after(path: Path, iteration: int, *, is_resumed: bool = False) -> Non
             kept.append(line.rstrip("\n"))
     if strange and not is_resumed:
         raise DataError(
-            f"Line {strange[0]} of `{shown(path)}` is not of a training log. Remove the file, or "
-            "use another `--out`."
+            f"Line {strange[0]} of `{shown(path)}` is not of a training log. Choose "
+            "another `--out`."
         )
     files = {path.name: save_bytes("".join(f"{line}\n" for line in kept).encode())}
     if strange:

@@ -12,8 +12,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from metabo.acquisition import merged
-from metabo.errors import DataError, OptionError
-from metabo.inputs import read_json, shown
+from metabo.errors import DataError, OptionError, shown
+from metabo.inputs import read_json
 from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
 from metabo.training.card import training_card

@@ -77,7 +77,7 @@ class Trainer:
                 out, config, self.family, self.networks, self.optimizer
             )
         else:
-            require_free(out, is_resumed=resume)
+            require_free(out, config, is_resumed=resume)
         self.collect, self.update, self.attempt = self._collect, self._update, self._attempt
         is_cuda = config.device.startswith("cuda")
         if record and is_cuda and is_dataclass(self._validation_tasks()):

@@ -1,6 +1,5 @@
 import json
 import os
-import time
 
 import pytest
 import torch
@@ -323,10 +322,8 @@ def test_special_files_in_a_folder_are_named_at_once(tmp_path, name, kind, probl
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     folder = write(tmp_path / "t", ROWS)
     special(folder / name, kind)
-    start = time.perf_counter()
     with pytest.raises(DataError, match=rf"`.*{name}` cannot be read: .*{problem}"):
         read_table(folder)
-    assert time.perf_counter() - start < 1
 
 
 def test_links_that_lead_nowhere_but_are_no_table_do_not_matter(tmp_path):
@@ -339,10 +336,8 @@ def test_links_that_lead_nowhere_but_are_no_table_do_not_matter(tmp_path):
 @pytest.mark.parametrize("kind", ["fifo", "device", "dangling", "loop"])
 def test_a_table_that_is_no_folder_is_refused_at_once(tmp_path, kind):
     special(tmp_path / "t", kind)
-    start = time.perf_counter()
     with pytest.raises(DataError, match=r"The table folder `.*t` cannot be read: "):
         tabular("t", tmp_path / "t")()
-    assert time.perf_counter() - start < 1
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def scattered_starts(
     n_global = num_restarts if not len(clouds) else max(1, num_restarts // 3)
     grid, spacing = stretched_sobol(raw_samples, dim, bounds.device)
     x, score = scored(grid.to(bounds))
-    starts = [x[best(score, n_global, points=grid[None], radius=spacing)[0]]]
+    starts = [x[best(score, n_global, apart=(grid[None], spacing))[0]]]
     each = -(-(num_restarts - n_global) // max(1, len(clouds)))
     for cloud in clouds if each else ():
         x, score = scored(cloud)

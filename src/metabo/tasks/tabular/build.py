@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from metabo.errors import OptionError, brief
-from metabo.inputs import entries, shown, user_path
+from metabo.errors import OptionError, brief, shown
+from metabo.inputs import entries, user_path
 from metabo.tasks.tabular.family import Hyperparameters, TabularFamily
 from metabo.tasks.tabular.files import read_folder
 from metabo.tasks.tabular.sparse import Grid, is_sparse, read_sparse

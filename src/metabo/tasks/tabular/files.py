@@ -20,9 +20,8 @@ from pathlib import Path
 
 import torch
 
-from metabo.errors import DataError, MetaBOError, OptionError, brief, listed
+from metabo.errors import DataError, MetaBOError, OptionError, brief, listed, shown
 from metabo.errors import shown as short
-from metabo.inputs import shown
 from metabo.parameter import MOST
 from metabo.space import MOST_COORDINATES, Choice, Float, Int, Parameter, Space, Value
 from metabo.tasks.tabular.rows import Row, read_rows, table_files

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from metabo.errors import DataError, OptionError
+from metabo.errors import DataError, OptionError, shown
 from metabo.errors import shown as short
-from metabo.inputs import entries, read_text, require_file, shown, unreadable
+from metabo.inputs import entries, read_text, require_file, unreadable
 from metabo.tasks.tabular.settings import Settings
 
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metabo.errors import DataError, brief
+from metabo.errors import DataError, brief, shown
 from metabo.errors import shown as short
-from metabo.inputs import kind_of, read_json, shown
+from metabo.inputs import kind_of, read_json
 from metabo.tasks.tabular.table import Direction
 
 _KEYS = (

@@ -18,9 +18,9 @@ from typing import Literal
 
 import torch
 
-from metabo.errors import DataError
+from metabo.errors import DataError, shown
 from metabo.errors import shown as short
-from metabo.inputs import entries, kind_of, read_bytes, shown
+from metabo.inputs import entries, kind_of, read_bytes
 from metabo.space import Float, Space
 from metabo.tasks.tabular.table import Table
 
