@@ -1,6 +1,5 @@
 """A journal on the disk: begun in one step, read as it grows, written to in turns."""
 
-import errno
 import logging
 import os
 import secrets
@@ -11,8 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from metabo.errors import BusyError, OutputError, shown
+from metabo.errors import BusyError, shown
 from metabo.inputs import kind_of, read_bytes, require_file
+from metabo.journal.create import create, refused
 from metabo.journal.lines import (
     COUNT_AT,
     FORMAT,
@@ -30,12 +30,10 @@ from metabo.journal.lines import (
     record_line,
 )
 from metabo.journal.lock import PATIENCE, lock, unlock
-from metabo.store import sync_folder
+from metabo.journal.raw import FLAGS, read_at, write_at
 from metabo.turn import Turn
 
 _log = logging.getLogger(__name__)
-_BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate ends of lines
-_FLAGS = _BINARY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class Journal:
@@ -78,7 +76,7 @@ class Journal:
         if is_empty:
             _log.warning("The file `%s` is empty: a new run begins in it.", shown(path))
         if kind == "missing" or is_empty:
-            _create(path.resolve(), header_line(secrets.token_hex(8), header))
+            create(path.resolve(), header_line(secrets.token_hex(8), header))
         return cls(path)
 
     @property
@@ -152,7 +150,7 @@ class Journal:
     def _opened(self, mode: int) -> int:
         require_file(self._place, "journal")
         try:
-            return os.open(self._place, mode | _FLAGS)
+            return os.open(self._place, mode | FLAGS)
         except OSError as error:
             raise refused(self.path, error) from None
 
@@ -160,10 +158,10 @@ class Journal:
         """Read what an open file has beyond what is known."""
         known = self._content
         # The number of lines first: it is never ahead of lines that are read after it.
-        head = _read_at(file, 0, HEAD)
-        rest = _read_at(file, known.length)
+        head = read_at(file, 0, HEAD)
+        rest = read_at(file, known.length)
         end = last_bytes(known)
-        is_known = _read_at(file, known.length - len(end), len(end)) == end
+        is_known = read_at(file, known.length - len(end), len(end)) == end
         if not (is_same(known, head) and is_known and self._is_still(file)):
             raise Damage(
                 f"The journal `{shown(self.path)}` is not the one that was opened: it was "
@@ -206,7 +204,7 @@ class Writing:
         try:
             if before.is_torn:
                 os.ftruncate(self._file, before.length)
-            _write(self._file, line, before.length)
+            write_at(self._file, line, before.length)
             os.fsync(self._file)
         except BaseException as error:
             with suppress(OSError):
@@ -219,85 +217,5 @@ class Writing:
         if after.version > 1:
             # After the record is safe: the number is never ahead of what is on the disk.
             with suppress(OSError):
-                _write(self._file, count_field(after), COUNT_AT)
+                write_at(self._file, count_field(after), COUNT_AT)
         return after.new[0]
-
-
-def refused(path: Path, error: OSError) -> OutputError:
-    """The error for a journal that cannot be written."""
-    remedy = {
-        errno.ENOENT: "Create its folder first.",
-        errno.ENOTDIR: "Create its folder first.",
-        errno.ENOSPC: "Make room on the disk.",
-        errno.EDQUOT: "Make room on the disk.",
-    }.get(error.errno or 0, "Choose a file that you may write to.")
-    return OutputError(
-        f"The journal `{shown(path)}` cannot be written: {error.strerror or error}. Nothing was "
-        f"added. {remedy}"
-    )
-
-
-def _create(path: Path, line: bytes) -> None:
-    """Let a file appear with its first line in it; one that appeared meanwhile is kept."""
-    draft = path.parent / f".{secrets.token_hex(8)}.journal"
-    try:
-        try:
-            file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, 0o666)
-            try:
-                _write(file, line, 0)
-                os.fsync(file)
-            finally:
-                os.close(file)
-            _publish(draft, path)
-        finally:
-            draft.unlink(missing_ok=True)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise refused(path, error) from None
-
-
-def _publish(draft: Path, path: Path) -> None:
-    """Give the draft its name, unless the name stands for something by now."""
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        _replace_empty(draft, path)
-    except OSError:  # a file system without hard links
-        with suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | _FLAGS, 0o666))
-        _replace_empty(draft, path)
-
-
-def _replace_empty(draft: Path, path: Path) -> None:
-    """Put the draft in the place of an empty file, which one process alone can do."""
-    file = os.open(path, os.O_RDWR | _FLAGS)
-    try:
-        lock(file, path, time.monotonic() + PATIENCE)
-        try:
-            now = path.stat()
-            if now.st_size == 0 and now.st_ino == os.fstat(file).st_ino:
-                draft.replace(path)
-        finally:
-            unlock(file)
-    finally:
-        os.close(file)
-
-
-def _write(file: int, data: bytes, at: int) -> None:
-    while data:
-        os.lseek(file, at, os.SEEK_SET)
-        written = os.write(file, data)
-        at, data = at + written, data[written:]
-
-
-def _read_at(file: int, at: int, size: int | None = None) -> bytes:
-    """So many bytes of a file, or all to its end."""
-    os.lseek(file, at, os.SEEK_SET)
-    parts: list[bytes] = []
-    while size is None or size > 0:
-        part = os.read(file, 2**20 if size is None else size)
-        if not part:
-            break
-        parts.append(part)
-        size = None if size is None else size - len(part)
-    return b"".join(parts)

@@ -73,9 +73,8 @@ class Trainer:
         self.best: dict[str, Tensor] = {k: v.clone() for k, v in self.af.state_dict().items()}
         self.is_resumed = resume
         if resume and has_checkpoint(out):
-            self.progress, self.best = load_checkpoint(
-                out, config, self.family, self.networks, self.optimizer
-            )
+            parts = (config, self.family, self.networks, self.optimizer)
+            self.progress, self.best = load_checkpoint(out, *parts)
         else:
             require_free(out, config, is_resumed=resume)
         self.collect, self.update, self.attempt = self._collect, self._update, self._attempt
@@ -149,7 +148,7 @@ class Trainer:
             drawn = drawn.take(torch.arange(config.episodes) // config.group)
         batch, episodes = self.collect(
             drawn.to(config.device),
-            _key(_mix(config.seed, number)),
+            _key(config.seed, number),
             budget,
             self.searches[number % len(self.searches)],
         )
@@ -295,10 +294,6 @@ class Trainer:
         return path
 
 
-def _key(seed: int) -> Int[Tensor, ""]:
-    return torch.tensor(episodes_key(seed))
-
-
-def _mix(seed: int, number: int) -> int:
-    """A seed for the episodes of one iteration."""
-    return seed * 1_000_003 + number
+def _key(seed: int, number: int | None = None) -> Int[Tensor, ""]:
+    """By which the episodes of an iteration, or those of validation, draw their numbers."""
+    return torch.tensor(episodes_key(seed if number is None else seed * 1_000_003 + number))
