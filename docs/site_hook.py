@@ -27,13 +27,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point the links of a page at what was added."""
-    if page.file.src_uri.startswith("repository/"):
+    if "/" in page.file.src_uri:  # such as the notebook's, whose `../` leads to other pages
         return markdown
     return _LINK.sub(lambda link: f"]({_place(link[1])}{link[2] or ''})", markdown)
 
 
 def _linked(files: Files) -> Iterator[str]:
     for file in files.documentation_pages():
+        if "/" in file.src_uri:
+            continue
         for link in _LINK.finditer(file.content_string):
             if (ROOT / link[1]).is_file():
                 yield link[1]

@@ -37,6 +37,15 @@ def unchecked():
     jaxtyping.config.update("jaxtyping_disable", False)
 
 
+@pytest.fixture(autouse=True)
+def checked_unless_slow(request):
+    """Check shapes and types at run time in the unit tests: whole experiments take long enough."""
+    is_slow = request.node.get_closest_marker("slow") is not None
+    jaxtyping.config.update("jaxtyping_disable", is_slow)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+
+
 @pytest.fixture
 def restored_levels():
     """Pages and examples silence the libraries they show."""

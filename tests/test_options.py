@@ -80,7 +80,7 @@ def test_options_that_do_not_fit_are_named(options, message):
     [
         (
             {"count": "9" * 400},
-            r"must be a whole number of at most 18 digits, but got `9{50}\.\.\.",
+            r"must be a whole number of at most 18 digits, but got `9{100}\.\.\.",
         ),
         ({"count": "9" * 5000}, "must be a whole number of at most 18 digits, but got `9"),
         (
@@ -91,10 +91,10 @@ def test_options_that_do_not_fit_are_named(options, message):
         ({"weight": "nan"}, "must be a finite number, but got `nan`"),
         ({"weight": 10**400}, "must be a finite number"),
         ({"span": "nan..1"}, r"must be a range `low..high` of finite numbers, but got `nan..1`"),
-        ({"span": "x" * 10**6}, r"but got `x{50}\.\.\.x{50}`"),
+        ({"span": "x" * 10**6}, r"but got `x{100}\.\.\.x{100}`"),
         ({"kind": np.zeros(2)}, r"must be one of `a`, `b`, but got `array\(\[0., 0.\]\)`"),
         ({"limit": np.zeros(2)}, "must be a whole number, but got `array"),
-        ({"kind": "k" * 10**6}, r"must be one of `a`, `b`, but got `k{50}\.\.\.k{50}`"),
+        ({"kind": "k" * 10**6}, r"must be one of `a`, `b`, but got `k{100}\.\.\.k{100}`"),
         ({"n" * 10**6: "1"}, "Unknown option of thing `n"),
     ],
     ids=brief,
@@ -102,13 +102,13 @@ def test_options_that_do_not_fit_are_named(options, message):
 def test_absurd_numbers_and_names_are_refused_by_a_short_name(options, message):
     with pytest.raises(OptionError, match=message) as caught:
         build("thing", builder, options)
-    assert len(str(caught.value)) < 400
+    assert len(str(caught.value)) < 600
 
 
 def test_text_of_a_megabyte_is_not_repeated(unchecked):
     for text in ("ei:" + "x" * 10**6, ":".join(["a", *["b=1"] * 10**5]), "ei:" + ":" * 10**6):
         with pytest.raises(OptionError, match=r"\.\.\.") as caught:
             parse(text)
-        assert len(str(caught.value)) < 400
+        assert len(str(caught.value)) < 600
     with pytest.raises(OptionError, match="A name must be text, such as `branin`, but got 3"):
         parse(3)

@@ -63,14 +63,14 @@ def test_a_configuration_survives_being_stored():
         ("paper", {"reward": "foo"}, "`reward` must be one of `log`, `linear`, but got `foo`"),
         ("paper", {"iterations": 2.5}, "`iterations` must be a whole number, but got `2.5`"),
         ("paper", {"gamma": 7.0}, r"`gamma` must lie in 0..1, but got 7"),
-        ("paper", {"n_global": -3}, "`n_global` must be at least 1"),
+        ("paper", {"n_global": -3}, "`n_global` must lie in 1..1,000,000"),
         ("paper", {"clip": -1.0}, "`clip` must be positive and finite, but got -1"),
         ("paper", {"entropy_coefficient": float("nan")}, "must be a finite number"),
         ("paper", {"learning_rate": float("inf")}, "`learning_rate` must be a finite number"),
         ("paper", {"budget": 2.5}, "`budget` must be a whole number, but got `2.5`"),
         ("paper", {"hidden": 64}, "`hidden` must be whole numbers with commas between"),
         ("paper", {"normalize": "no"}, "`normalize` must be `true` or `false`, but got `no`"),
-        ("paper", {"episodes": 0}, "`episodes` must be at least 1, but got 0"),
+        ("paper", {"episodes": 0}, "`episodes` must lie in 1..1,000,000, but got 0"),
     ],
 )
 def test_impossible_settings_are_refused(unchecked, name, changes, message):
