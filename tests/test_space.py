@@ -205,7 +205,10 @@ def test_the_largest_and_the_smallest_ranges_round_trip(parameter, rng):
         (lambda: Choice((1, np.datetime64("2020-01-01"))), "but got datetime"),
         (lambda: Space({"a\0b": Float(0, 1)}), r"without NUL, but got `a\\x00b`. Rename it"),
         (lambda: Space({"\ud800": Float(0, 1)}), r"Unicode text .* but got `\\ud800`"),
-        (lambda: Space({"n" * 1001: Float(0, 1)}), r"1000 characters at most.*`n{100}\.\.\.n{100}`"),
+        (
+            lambda: Space({"n" * 1001: Float(0, 1)}),
+            r"1000 characters at most.*`n{100}\.\.\.n{100}`",
+        ),
         (lambda: Space({3: Float(0, 1)}), "maps names to .* but got 3: Float"),
         (lambda: Space([("x", Float(0, 1))]), "made of parameters by name"),
         (
