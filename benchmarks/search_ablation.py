@@ -22,13 +22,11 @@ from torch import Tensor
 import metabo
 from metabo.ascent import Objective, ascend
 from metabo.domain import sobol
-from metabo.policies import SAME, GradientRefine, candidates, decide, gradient, scatter, searcher
-from metabo.policies.scatter import stretched_sobol
+from metabo.policies import GradientRefine, candidates, decide, gradient, scatter, searcher
 from metabo.version import commit
 
 TASKS = Path(__file__).parents[1] / "examples" / "published-tasks" / "hartmann-3.json"
 FAMILIES = ("branin", "goldstein-price", "hartmann-3")
-Grid = tuple[Tensor, float]
 
 
 @contextmanager
@@ -42,15 +40,14 @@ def patched(module: Any, name: str, value: object) -> Iterator[None]:
         setattr(module, name, original)
 
 
-def inner_grid(n: int, dim: int, device: torch.device) -> Grid:
+def inner_grid(n: int, dim: int, device: torch.device) -> Tensor:
     """The global grid without the stretch onto the faces."""
-    return sobol(n, dim, device), n ** (-1 / dim)
+    return sobol(n, dim, device)
 
 
-def crowded_grid(n: int, dim: int, device: torch.device) -> Grid:
-    """The global grid without neighbours: the best points may crowd together."""
-    points, _ = stretched_sobol(n, dim, device)
-    return points, SAME
+def no_neighbours(n: int, dim: int, device: torch.device) -> Tensor:
+    """A grid whose points are near to none but themselves: the best may crowd together."""
+    return torch.eye(n, dtype=torch.bool, device=device)
 
 
 def ascend_in_one_unit(objective: Objective, x: Tensor, **options: Any) -> Any:
@@ -60,8 +57,8 @@ def ascend_in_one_unit(objective: Objective, x: Tensor, **options: Any) -> Any:
 
 
 VARIANTS: list[tuple[str, tuple[Any, ...], str, object]] = [
-    ("without the stretch onto the faces", (scatter, gradient), "stretched_sobol", inner_grid),
-    ("without passing over neighbours", (gradient,), "stretched_sobol", crowded_grid),
+    ("without the stretch onto the faces", (scatter,), "stretched_sobol", inner_grid),
+    ("without passing over neighbours", (gradient,), "grid_neighbours", no_neighbours),
     ("climbing EI, not log EI", (gradient,), "climbable", lambda af: af),
     ("without units of lengthscales", (gradient,), "ascend", ascend_in_one_unit),
 ]

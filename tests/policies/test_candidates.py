@@ -4,7 +4,7 @@ import metabo
 from metabo.acquisition import EI
 from metabo.domain import sobol
 from metabo.policies import candidates as module
-from metabo.policies.candidates import any_best, best, evaluate, first_best
+from metabo.policies.candidates import any_best, best, evaluate, first_best, within
 from metabo.state import BOState
 
 
@@ -39,15 +39,15 @@ def test_best_is_sorted_and_never_repeats(rng):
 def test_best_passes_over_neighbours():
     points = scores([0.0, 0.05, 0.5, 0.7, 0.9])[..., None]
     score = scores([0.9, 1.0, 0.8, 0.1, 0.2])
-    assert best(score, 3, apart=(points, 0.1)).tolist() == [[1, 2, 4]]
+    assert best(score, 3, within(points, 0.1)).tolist() == [[1, 2, 4]]
 
 
 def test_neighbours_are_those_of_the_whole_matrix_of_distances(rng):
     score = torch.rand(3, 200, generator=rng, dtype=torch.float64)
     points = torch.rand(3, 200, 2, generator=rng, dtype=torch.float64)
-    for shared in (points, points[:1]):
+    for shared in (points, points[:1].expand(3, -1, -1)):
         near = (torch.cdist(shared, shared, p=torch.inf) < 0.2).expand(3, -1, -1)
-        for e, found in enumerate(best(score, 6, apart=(shared, 0.2))):
+        for e, found in enumerate(best(score, 6, within(shared, 0.2))):
             left = score[e].clone()
             for index in found:
                 assert index == left.argmax()

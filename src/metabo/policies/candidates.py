@@ -8,6 +8,7 @@ same at all corners of the cube, and without this rule rounding would decide. Wh
 up to the caller: the lowest index (`first_best`), or any with equal chance (`any_best`).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -16,6 +17,9 @@ from torch import Tensor
 from metabo.acquisition import AcquisitionFunction
 from metabo.shapes import Float, Int
 from metabo.state import Belief, BOState
+
+Near = Callable[[Tensor], Tensor]
+"""From the number of a candidate of each episode, `E`, to which candidates are near it, `E N`."""
 
 _TIE = 1e-9
 _LIMITS_CPU, _LIMITS_CUDA = (2**18, 2**13), (2**24, 2**22)
@@ -90,30 +94,33 @@ def any_best(score: Float[Tensor, "E N"], draw: Float[Tensor, "E 1"]) -> Int[Ten
     return (rank >= target).byte().argmax(-1)
 
 
-def best(
-    score: Float[Tensor, "E N"],
-    k: int,
-    *,
-    apart: tuple[Float[Tensor, "#E N D"], float] | None = None,
-) -> Int[Tensor, "E k"]:
+def best(score: Float[Tensor, "E N"], k: int, near: Near | None = None) -> Int[Tensor, "E k"]:
     """The numbers of the `k` best candidates, best first, ties by the lowest number.
 
-    With `apart` given, points and a radius, a candidate closer than the radius (largest
-    coordinate) to one already chosen is passed over while there are others.
+    With `near` given, a candidate near one already chosen is passed over while there are others.
     """
     remaining, chosen = score.clone(), []
-    rows = torch.arange(score.shape[0], device=score.device)
     for _ in range(min(k, score.shape[-1])):
         index = first_best(remaining)
         chosen.append(index)
-        remaining.scatter_(1, index[:, None], -torch.inf)
-        if apart is not None:
-            points, radius = apart
-            # From the chosen point only: all distances would take N x N numbers.
-            centre = points.expand(len(rows), -1, -1)[rows, index].unsqueeze(1)  # E 1 D
-            is_near = (points - centre).abs().amax(-1) < radius
-            remaining.masked_fill_(is_near, -torch.inf)
+        if near is None:
+            remaining.scatter_(1, index[:, None], -torch.inf)
+        else:
+            remaining.masked_fill_(near(index), -torch.inf)
     return torch.stack(chosen, 1)
+
+
+def within(points: Float[Tensor, "E N D"], radius: float) -> Near:
+    """Which points are closer than a radius (largest coordinate) to a chosen one of each episode.
+
+    Distances are found from the chosen point only: all of them would take N x N numbers.
+    """
+
+    def near(index: Tensor) -> Tensor:
+        centre = points.gather(1, index[:, None, None].expand(-1, 1, points.shape[-1]))
+        return (points - centre).abs().amax(-1) < radius
+
+    return near
 
 
 def _ties(score: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor
 from metabo.acquisition import AcquisitionFunction, climbable, slopes_of
 from metabo.ascent import ascend
 from metabo.policies.candidates import Candidates, best, evaluate
-from metabo.policies.scatter import Scatter, stretched_sobol
+from metabo.policies.scatter import Scatter, grid_neighbours
 from metabo.state import BOState
 
 
@@ -68,9 +68,9 @@ class GradientRefine:
     def _starts(self, score: Tensor, dim: int) -> Tensor:
         """The numbers of the points to climb from, once for each dimension."""
         n, size = self.scatter.n_global, self.scatter.n_cloud
-        points, spacing = stretched_sobol(n, dim, score.device)
+        near = grid_neighbours(n, dim, score.device)
         grid, clouds = score[:, :n], score[:, n:].unflatten(1, (-1, size))
         first = torch.arange(n, score.shape[1], size, device=score.device)
-        apart = best(grid, self.k_global, apart=(points[None], spacing))
+        apart = best(grid, self.k_global, lambda index: near[index])
         starts = torch.cat([apart, clouds.argmax(-1) + first], 1)  # E K
         return starts.unsqueeze(-1).expand(-1, -1, dim)

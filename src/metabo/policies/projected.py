@@ -12,7 +12,7 @@ from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction
 from metabo.discrete import is_continuous, neighbours
-from metabo.policies.candidates import Candidates, best, evaluate
+from metabo.policies.candidates import Candidates, best, evaluate, within
 from metabo.policies.search import SAME, Searcher, queried
 from metabo.shapes import Float
 from metabo.space import Space
@@ -65,7 +65,7 @@ class Projected:
 
     def _best(self, candidates: Candidates) -> Float[Tensor, "E K D"]:
         few = candidates.take(best(candidates.score, 4 * self.k))
-        return few.take(best(few.score, self.k, apart=(few.belief.x, SAME))).belief.x
+        return few.take(best(few.score, self.k, within(few.belief.x, SAME))).belief.x
 
 
 def _without_seen(candidates: Candidates) -> Candidates:

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction
 from metabo.domain import sobol
-from metabo.policies.candidates import Candidates, best, evaluate
+from metabo.policies.candidates import Candidates, best, evaluate, within
 from metabo.policies.search import for_all
-from metabo.shapes import Float
+from metabo.shapes import Bool, Float
 from metabo.state import BOState, History
 
 
@@ -37,7 +37,7 @@ class Scatter:
 
     def grid(self, state: BOState) -> Float[Tensor, "E N D"]:
         """The grid, for every episode."""
-        points, _ = stretched_sobol(self.n_global, state.gp.prior.dim, state.gp.x.device)
+        points = stretched_sobol(self.n_global, state.gp.prior.dim, state.gp.x.device)
         return for_all(points, state)
 
     def clouds(self, state: BOState) -> Float[Tensor, "E N D"]:
@@ -49,7 +49,7 @@ class Scatter:
         x, y = history.x, history.y
         if not x.shape[1] or not self.k_cloud:
             return x[:, :0]
-        index = best(y, self.k_cloud, apart=(x, 0.1))[..., None].expand(-1, -1, x.shape[-1])
+        index = best(y, self.k_cloud, within(x, 0.1))[..., None].expand(-1, -1, x.shape[-1])
         centres = x.gather(1, index)[:, :, None]  # E K 1 D
         draws = sobol(self.n_cloud, x.shape[-1] + 1, x.device)
         reach = 0.2 * 10 ** (-self.decades * draws[:, :1])  # log-uniform
@@ -58,12 +58,18 @@ class Scatter:
 
 
 @lru_cache(maxsize=16)
-def stretched_sobol(n: int, dim: int, device: torch.device) -> tuple[Float[Tensor, "N D"], float]:
-    """Sobol points reaching the faces of the cube, and their spacing.
+def stretched_sobol(n: int, dim: int, device: torch.device) -> Float[Tensor, "N D"]:
+    """Sobol points reaching the faces of the cube.
 
     Sobol points never lie on the faces and corners of the cube, where an AF often has its maximum.
     Stretching them about the centre by a tenth and clipping puts one in eleven on the faces of
     each axis.
     """
-    points = (0.5 + 1.1 * (sobol(n, dim, device) - 0.5)).clamp(0, 1)
-    return points, n ** (-1 / dim)
+    return (0.5 + 1.1 * (sobol(n, dim, device) - 0.5)).clamp(0, 1)
+
+
+@lru_cache(maxsize=16)
+def grid_neighbours(n: int, dim: int, device: torch.device) -> Bool[Tensor, "N N"]:
+    """Which points of a stretched grid are closer together than its spacing."""
+    points = stretched_sobol(n, dim, device)
+    return torch.cdist(points, points, p=torch.inf) < n ** (-1 / dim)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from metabo.integrations.botorch.acquisition import NeuralAcquisition
 from metabo.policies import Scatter
-from metabo.policies.candidates import best
+from metabo.policies.candidates import best, within
 from metabo.policies.scatter import stretched_sobol
 from metabo.shapes import Float
 from metabo.state import History
@@ -58,9 +58,9 @@ def scattered_starts(
     history = History(acq_function.observed_x.to(bounds), acq_function.observed_y.to(bounds))
     clouds = scatter.around(history).unflatten(1, (-1, scatter.n_cloud))[0]  # K n D
     n_global = num_restarts if not len(clouds) else max(1, num_restarts // 3)
-    grid, spacing = stretched_sobol(raw_samples, dim, bounds.device)
+    grid = stretched_sobol(raw_samples, dim, bounds.device)
     x, score = scored(grid.to(bounds))
-    starts = [x[best(score, n_global, apart=(grid[None], spacing))[0]]]
+    starts = [x[best(score, n_global, within(grid[None], raw_samples ** (-1 / dim)))[0]]]
     each = -(-(num_restarts - n_global) // max(1, len(clouds)))
     for cloud in clouds if each else ():
         x, score = scored(cloud)
