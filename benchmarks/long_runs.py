@@ -62,8 +62,8 @@ def wavy(x: Tensor, centre: Tensor) -> Tensor:
 
 def cost_cases(smoke: bool) -> Iterator[tuple[int, int, str | None]]:
     """Dimensions, observations and AF; None is the default, fitted as all without an artifact."""
-    for t in (10, 30) if smoke else (10, 30, 100, 300, 1000, 3000, 9999):
-        for af in (None, "logei", "hartmann-3"):
+    for t in (10,) if smoke else (10, 30, 100, 300, 1000, 3000, 9999):
+        for af in ("hartmann-3",) if smoke else (None, "logei", "hartmann-3"):
             yield 3, t, af
     for t in (30,) if smoke else (100, 300, 1000):
         yield 20 if smoke else 100, t, None
