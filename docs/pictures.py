@@ -17,6 +17,7 @@ LAYERS = [
     ("experiments | integrations", "runs, stored results, plots | BoTorch, Optuna, Ax", SHELL),
     ("training | optimizer", "PPO, trainer, checkpoints | ask and tell", CORE),
     ("pretrained", "artifacts: weights and card", CORE),
+    ("card", "what an artifact says about itself, checked", CORE),
     ("loop", "rollout: E episodes in lockstep", CORE),
     ("metrics", "regret, quantiles, steps to a threshold", CORE),
     ("policies | sources", "search the AF, decide the query | data of source tasks", CORE),
@@ -26,9 +27,11 @@ LAYERS = [
     ("schema | discrete", "spaces as JSON | points that are not real", CORE),
     ("space", "named parameters to and from the unit cube", CORE),
     ("domain | ascent", "unit cube, finite sets | batched BFGS", CORE),
-    ("seeding | options | journal", "random streams | name:option=value | JSON lines", CORE),
+    ("journal", "JSON lines that lose nothing", CORE),
+    ("store", "files written whole or not at all", CORE),
+    ("seeding | options | inputs", "random streams | name:option=value | files read", CORE),
     ("shapes", "axis glossary", CORE),
-    ("errors | version", "what can go wrong by a user's hand | its number", CORE),
+    ("errors | version", "errors a user can cause | its number", CORE),
 ]
 
 
