@@ -45,9 +45,10 @@ def inner_grid(n: int, dim: int, device: torch.device) -> Tensor:
     return sobol(n, dim, device)
 
 
-def no_neighbours(n: int, dim: int, device: torch.device) -> Tensor:
+def no_neighbours(n: int, dim: int, device: torch.device) -> candidates.Near:
     """A grid whose points are near to none but themselves: the best may crowd together."""
-    return torch.eye(n, dtype=torch.bool, device=device)
+    alone = torch.eye(n, dtype=torch.bool, device=device)
+    return lambda index: alone[index]
 
 
 def ascend_in_one_unit(objective: Objective, x: Tensor, **options: Any) -> Any:

@@ -110,14 +110,15 @@ def best(score: Float[Tensor, "E N"], k: int, near: Near | None = None) -> Int[T
     return torch.stack(chosen, 1)
 
 
-def within(points: Float[Tensor, "E N D"], radius: float) -> Near:
+def within(points: Float[Tensor, "#E N D"], radius: float) -> Near:
     """Which points are closer than a radius (largest coordinate) to a chosen one of each episode.
 
     Distances are found from the chosen point only: all of them would take N x N numbers.
     """
 
     def near(index: Tensor) -> Tensor:
-        centre = points.gather(1, index[:, None, None].expand(-1, 1, points.shape[-1]))
+        own = points.expand(len(index), -1, -1)
+        centre = own.gather(1, index[:, None, None].expand(-1, 1, points.shape[-1]))
         return (points - centre).abs().amax(-1) < radius
 
     return near

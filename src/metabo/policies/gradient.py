@@ -68,9 +68,8 @@ class GradientRefine:
     def _starts(self, score: Tensor, dim: int) -> Tensor:
         """The numbers of the points to climb from, once for each dimension."""
         n, size = self.scatter.n_global, self.scatter.n_cloud
-        near = grid_neighbours(n, dim, score.device)
         grid, clouds = score[:, :n], score[:, n:].unflatten(1, (-1, size))
         first = torch.arange(n, score.shape[1], size, device=score.device)
-        apart = best(grid, self.k_global, lambda index: near[index])
+        apart = best(grid, self.k_global, grid_neighbours(n, dim, score.device))
         starts = torch.cat([apart, clouds.argmax(-1) + first], 1)  # E K
         return starts.unsqueeze(-1).expand(-1, -1, dim)

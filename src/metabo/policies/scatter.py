@@ -8,10 +8,13 @@ from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction
 from metabo.domain import sobol
-from metabo.policies.candidates import Candidates, best, evaluate, within
+from metabo.policies.candidates import Candidates, Near, best, evaluate, within
 from metabo.policies.search import for_all
-from metabo.shapes import Bool, Float
+from metabo.shapes import Float
 from metabo.state import BOState, History
+
+_TABLED = 10
+"""Dimensions up to which the neighbours of a grid are kept in a table."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,13 @@ def stretched_sobol(n: int, dim: int, device: torch.device) -> Float[Tensor, "N 
 
 
 @lru_cache(maxsize=16)
-def grid_neighbours(n: int, dim: int, device: torch.device) -> Bool[Tensor, "N N"]:
-    """Which points of a stretched grid are closer together than its spacing."""
-    points = stretched_sobol(n, dim, device)
-    return torch.cdist(points, points, p=torch.inf) < n ** (-1 / dim)
+def grid_neighbours(n: int, dim: int, device: torch.device) -> Near:
+    """Which points of a stretched grid are closer to a chosen one than its spacing.
+
+    In few dimensions, where thousands of episodes run side by side, it is looked up in a table.
+    """
+    points, spacing = stretched_sobol(n, dim, device), n ** (-1 / dim)
+    if dim > _TABLED:
+        return within(points[None], spacing)
+    table = torch.cdist(points, points, p=torch.inf) < spacing
+    return lambda index: table[index]
