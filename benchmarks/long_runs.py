@@ -8,7 +8,7 @@ Prints one JSON line per case, in three parts (all of them, or one with `--part`
   runs of the exact GP: the final regret of both, the same seeds. And how much log EI, judged by
   the exact GP, is lost by asking the reduced one, at the end of each exact run.
 - `search`: how far the best score found in 50 and 100 dimensions by the search for 20 is below
-  that of a search whose size goes on growing with the dimensions.
+  that of a search whose size keeps growing with the dimensions.
 
     python benchmarks/long_runs.py [--smoke] [--part cost] [--plot FILE.png] [--runs 3]
 """

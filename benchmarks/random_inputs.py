@@ -116,7 +116,7 @@ def parameter(r: Random) -> dict[str, Any]:
 
 
 def csv_text(r: Random, width: int) -> str:
-    """A table of so many parameters that may have mistakes."""
+    """The `table.json` of a table with `n` parameters, perhaps with mistakes."""
     separator = ";" if r.random() < 0.02 else ","
     header: list[object] = ["dataset", *(f"p{i}" for i in range(width)), "value"]
     plain: list[Draw] = [

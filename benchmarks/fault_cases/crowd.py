@@ -14,7 +14,7 @@ from metabo.space import Float
 
 PROCESSES, THREADS = 16, 4
 FORK_EVERY = 25
-"""One tell in so many is made by a fork of the process, from the middle of its threads."""
+"""Every 25th tell is made by a fork of the process while its other threads are telling."""
 
 
 def crowd(n: int) -> Iterator[dict[str, object]]:

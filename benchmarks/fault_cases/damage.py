@@ -6,7 +6,7 @@ from random import Random
 
 
 def damaged(content: bytes, n: int, chance: Random) -> Iterator[tuple[str, bytes]]:
-    """So many versions of the content with one fault each, and the kind of the fault."""
+    """Yield `n` copies of the content with one fault each, and the kind of the fault."""
     kinds, made = cycle(KINDS), 0
     while made < n:
         kind = next(kinds)

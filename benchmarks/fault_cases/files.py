@@ -46,7 +46,7 @@ class Subject:
 
 
 def files(n: int, seed: int) -> Iterator[dict[str, object]]:
-    """Make so many faults in all; a summary for each kind of file."""
+    """Read files with `n` single faults in total; yield a summary for each kind of file."""
     logging.disable(logging.WARNING)
     for kind, share in SHARES.items():
         count = n * share // sum(SHARES.values())

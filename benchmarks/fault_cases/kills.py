@@ -40,7 +40,7 @@ TRAINING = TrainConfig(
 
 
 def kills(n: int, seed: int) -> Iterator[dict[str, object]]:
-    """Kill so many workers in all; a summary for each kind of work."""
+    """Kill `n` workers in total; yield a summary for each kind of work."""
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)  # of lines that were never finished, and of older checkpoints
     for kind, share in SHARES.items():

@@ -28,9 +28,6 @@ MAX_DIM = 10_000
 MAX_LAYERS = 1_000
 MAX_BUDGET = 1_000_000
 
-_SHOWN = 200
-"""Characters of a value that a message repeats."""
-
 
 def parse_card(text: str, path: Path) -> Card:
     """The card of this text, which must have a format that this version reads."""

@@ -19,6 +19,13 @@ Kind = Literal["missing", "file", "folder", "special", "dangling"]
 
 MOST_BYTES = 2**31
 """Largest file that is read into memory: a sparse one can claim any size."""
+FLAGS = (
+    getattr(os, "O_NONBLOCK", 0)  # a FIFO that took the place of a file keeps nobody waiting
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)  # Windows would translate ends of lines
+    | getattr(os, "O_CLOEXEC", 0)
+)
+"""How files that a user names are opened."""
 _DIGITS = 4000
 """Longest whole number that is read; Python's own limit is 4,300."""
 
@@ -85,7 +92,7 @@ def open_file(path: Path, what: str) -> BinaryIO:
     require_file(path, what)
     try:
         # Without waiting, should a FIFO have taken the file's place since.
-        file = os.fdopen(os.open(path, _FLAGS), "rb")
+        file = os.fdopen(os.open(path, os.O_RDONLY | FLAGS), "rb")
     except (OSError, ValueError) as error:
         raise unreadable(path, what, error) from None
     try:
@@ -163,15 +170,6 @@ def unreadable(path: str | Path, what: str, problem: object) -> DataError:
     reason = problem.strerror or problem if isinstance(problem, OSError) else problem
     words = shown(str(reason), 400)
     return DataError(f"The {what} `{shown(path)}` cannot be read: {words}. Check the path.")
-
-
-_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_BINARY", 0)  # Windows would translate ends of lines
-    | getattr(os, "O_CLOEXEC", 0)
-)
 
 
 class _Refused(ValueError):

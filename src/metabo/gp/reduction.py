@@ -27,7 +27,7 @@ with 500, 7 s with 1,000. In many dimensions it takes as many observations as th
 def reduced(
     prior: Prior, x: Float[Tensor, "E t D"], y: Float[Tensor, "E t"]
 ) -> tuple[Float[Tensor, "E n D"], Float[Tensor, "E n"]]:
-    """What the GP with this prior is to see: all up to `MOST_SEEN` observations, else so many."""
+    """The observations that a GP with this prior sees: `MOST_SEEN` of them at most."""
     return _taken(x, y, prior.lengthscale, MOST_SEEN)
 
 
@@ -41,7 +41,7 @@ def to_fit(
 def representatives(
     x: Float[Tensor, "E t D"], y: Float[Tensor, "E t"], n: int
 ) -> Int[Tensor, "E n"]:
-    """The numbers of `n` observations, ascending: the best one always, ties by the lowest."""
+    """The numbers of `n` observations, ascending; the best one is always among them."""
     rows = torch.arange(x.shape[0], device=x.device)
     last = y.argmax(-1)  # E
     far = (x - x[rows, last].unsqueeze(1)).square().sum(-1)

@@ -8,8 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from metabo.errors import OutputError, shown
+from metabo.inputs import FLAGS
 from metabo.journal.lock import PATIENCE, lock, unlock
-from metabo.journal.raw import FLAGS, write_at
+from metabo.journal.raw import write_at
 from metabo.store import sync_folder
 
 

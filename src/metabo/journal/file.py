@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote
 
 from metabo.errors import BusyError, shown
-from metabo.inputs import kind_of, read_bytes, require_file
+from metabo.inputs import FLAGS, kind_of, read_bytes, require_file
 from metabo.journal.create import create, refused
 from metabo.journal.lines import (
     COUNT_AT,
@@ -30,7 +30,7 @@ from metabo.journal.lines import (
     record_line,
 )
 from metabo.journal.lock import PATIENCE, lock, unlock
-from metabo.journal.raw import FLAGS, read_at, write_at
+from metabo.journal.raw import read_at, write_at
 from metabo.turn import Turn
 
 _log = logging.getLogger(__name__)

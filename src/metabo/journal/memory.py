@@ -12,8 +12,6 @@ class Memory:
 
     def __init__(self) -> None:
         self._turn, self._n = Turn(), 0
-        self.others: tuple[Entry, ...] = ()
-        """What others have written: nobody else can."""
 
     @contextmanager
     def alone(self) -> Iterator[None]:

@@ -2,13 +2,6 @@
 
 import os
 
-FLAGS = (
-    getattr(os, "O_BINARY", 0)  # Windows would translate ends of lines
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # a FIFO in the file's place must not keep anyone waiting
-)
-"""How journals are opened."""
-
 
 def write_at(file: int, data: bytes, at: int) -> None:
     """Write all of the bytes, in parts if need be."""
@@ -19,7 +12,7 @@ def write_at(file: int, data: bytes, at: int) -> None:
 
 
 def read_at(file: int, at: int, size: int | None = None) -> bytes:
-    """So many bytes of a file, or all to its end."""
+    """Read `size` bytes of a file, or everything to its end."""
     os.lseek(file, at, os.SEEK_SET)
     parts: list[bytes] = []
     while size is None or size > 0:

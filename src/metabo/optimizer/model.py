@@ -22,7 +22,7 @@ class Model:
         self._known: tuple[Float[Tensor, "t D"], list[float], BOState] | None = None
 
     def state(self, history: Sequence[Evaluation], budget: int) -> BOState:
-        """The state after these evaluations of so many."""
+        """The state after these evaluations, out of a budget."""
         x = torch.tensor([one.x for one in history], dtype=torch.float64).view(-1, self._dim)
         values = model_values(history, self._direction)
         with self._turn:
