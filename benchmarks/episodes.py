@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import torch
 
 import metabo
-from metabo.experiments import Setting, method
+from metabo.evaluation import Setting, method
 from metabo.loop import rollout
 from metabo.policies import SearchName, searcher
 from metabo.seeding import generator

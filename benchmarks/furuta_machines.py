@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 import metabo
-from metabo.experiments import Setting, method
-from metabo.experiments.runs.control import first_stabilized
+from metabo.evaluation import Setting, method
 from metabo.loop import rollout
+from metabo.paper.runs.control import first_stabilized
 from metabo.policies import searcher
 from metabo.tasks.furuta.real import BEST, RealTasks
 from metabo.version import commit

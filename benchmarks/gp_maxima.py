@@ -13,9 +13,9 @@ import time
 import torch
 
 from metabo.seeding import generator
+from metabo.tasks.fourier import SpectralKernel
 from metabo.tasks.gp_samples import GPSampleTasks, gp_sample_family
-from metabo.tasks.highest import Effort, highest
-from metabo.tasks.waves import SpectralKernel
+from metabo.tasks.maximum import Effort, global_maximum
 from metabo.version import commit
 
 
@@ -40,7 +40,7 @@ def main() -> None:
             seconds = (time.perf_counter() - start) / given.tasks
             usual = Effort.sized(dim)
             hard = Effort(2 * usual.side, 8 * usual.pool, 8 * usual.starts, 4 * usual.finishers)
-            more = highest(tasks.waves, tasks.lengthscale, hard)[1].cpu()
+            more = global_maximum(tasks.waves, tasks.lengthscale, hard)[1].cpu()
             is_missed = more - found > 1e-6
             scales = torch.where(is_missed, tasks.lengthscale.cpu(), 0.0)
             line = {

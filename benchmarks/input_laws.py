@@ -29,13 +29,13 @@ from random_inputs import (
 )
 
 import metabo
-from metabo.cli.words import read_words, written
+from metabo.cli.assignments import read_words, written
 from metabo.errors import MetaBOError
 from metabo.inputs import read_json
 from metabo.optimizer import Optimizer
 from metabo.options import parse
-from metabo.schema import from_json, to_json
 from metabo.space import Choice, Float, Int, Parameter, Space
+from metabo.space.schema import from_json, to_json
 from metabo.tasks import FAMILIES
 from metabo.tasks.tabular import read_table, tabular
 

@@ -22,7 +22,8 @@ from torch import Tensor
 import metabo
 from metabo.ascent import Objective, ascend
 from metabo.domain import sobol
-from metabo.policies import GradientRefine, candidates, decide, gradient, scatter, searcher
+from metabo.policies import GradientRefine, decide, searcher
+from metabo.policies.searchers import candidates, gradient, scatter
 from metabo.version import commit
 
 TASKS = Path(__file__).parents[1] / "examples" / "published-tasks" / "hartmann-3.json"

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 
-from metabo.experiments import explain
-from metabo.experiments.strategy_plots import pictures
+from metabo.explain import explain
+from metabo.explain.curves import pictures
 
 FOLDER = Path(__file__).parent / "images"
 

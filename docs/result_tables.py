@@ -14,13 +14,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from metabo.experiments.catalogue import EXPERIMENTS, experiment
-from metabo.experiments.page.claims import verdicts
-from metabo.experiments.page.evidence import Evidence
-from metabo.experiments.page.paper import paper
-from metabo.experiments.published import PENDULUM, PROGRAM_SECONDS, TUNED
-from metabo.experiments.runner import stored
-from metabo.experiments.tables import table_rows
+from metabo.evaluation.table_summary import table_rows
+from metabo.paper.catalogue import EXPERIMENTS, experiment
+from metabo.paper.page.claims import verdicts
+from metabo.paper.page.evidence import Evidence
+from metabo.paper.page.paper import paper
+from metabo.paper.published import PENDULUM, PROGRAM_SECONDS, TUNED
+from metabo.paper.runner import stored
 
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))

@@ -42,7 +42,7 @@ choices = (
     .map(lambda values: {"type": "choice", "values": values})
 )
 spaces = st.dictionaries(names, st.one_of(floats(), ints(), choices), min_size=1, max_size=4)
-"""As `metabo.schema` writes them."""
+"""As `metabo.space.schema` writes them."""
 
 
 def values_of(space):

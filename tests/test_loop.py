@@ -7,7 +7,7 @@ from families import APPROXIMATE, NUMBERED, params
 import metabo
 from metabo.acquisition import EI
 from metabo.domain import Finite, sobol
-from metabo.experiments import Setting, method
+from metabo.evaluation import Setting, method
 from metabo.loop import rollout
 from metabo.policies import Maximize, RandomSearch, StartAt, searcher
 from metabo.seeding import generator

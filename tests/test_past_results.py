@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import metabo
 from metabo.cli import app
 from metabo.errors import DataError, MetaBOError, OptionError
-from metabo.experiments import explain_run
+from metabo.explain import explain_run
 from metabo.loop import rollout
 from metabo.policies import Maximize, searcher
 

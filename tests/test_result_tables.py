@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from metabo.experiments.catalogue import EXPERIMENTS
-from metabo.experiments.runner import stored
+from metabo.paper.catalogue import EXPERIMENTS
+from metabo.paper.runner import stored
 
 ROOT = Path(__file__).parent.parent
 

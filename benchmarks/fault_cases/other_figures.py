@@ -13,11 +13,11 @@ import torch
 from safetensors.torch import save as to_bytes
 
 from fault_cases.refusal import Outcome, is_refused
-from metabo.card import Card
 from metabo.digest import tensor_digest, text_digest
 from metabo.gp import GP, Prior
 from metabo.optimizer import Optimizer
 from metabo.pretrained import artifacts, load
+from metabo.pretrained.card import Card
 from metabo.space import Float, Int
 from metabo.tasks import family
 

@@ -1,7 +1,7 @@
 """Learned acquisition functions for Bayesian optimization of related problems."""
 
 from metabo.errors import MetaBOError
-from metabo.experiments import evaluate
+from metabo.evaluation import evaluate
 from metabo.optimizer import Optimizer
 from metabo.pretrained import load
 from metabo.space import Choice, Float, Int, Space

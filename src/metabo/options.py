@@ -111,24 +111,6 @@ def convert(value: object, annotation: object, what: str) -> object:
     raise OptionError(f"{what} must be {form}, but got `{_text(value)}`.")
 
 
-def require_whole(
-    name: str, value: object, low: int, high: int, *, in_shell: str | None = None
-) -> None:
-    """Raise unless an argument is a whole number between limits.
-
-    Args:
-        name: Of the argument.
-        value: What was given.
-        low: The least value that is allowed.
-        high: The largest.
-        in_shell: What the argument is called there, if it is not an option of this name.
-    """
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        rule = f"must be a whole number in {low}..{high}, but got {brief(value)}."
-        shell = None if in_shell is None else f"`{in_shell}` {rule}"
-        raise OptionError(f"`{name}` {rule}", shell=shell)
-
-
 def _text(value: object) -> str:
     """A value as the message about it repeats it."""
     return shown(value) if isinstance(value, str) else brief(value)

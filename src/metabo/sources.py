@@ -22,7 +22,7 @@ from torch import Tensor
 from metabo.ascent import ascend, differentiated
 from metabo.domain import Domain, Finite, sobol
 from metabo.errors import OptionError, OutputError
-from metabo.gp import Ensemble, Prior, fit
+from metabo.gp import Prior, SourcePosteriors, fit
 from metabo.inputs import require_file
 from metabo.seeding import generator
 from metabo.shapes import Float
@@ -44,9 +44,9 @@ class SourceData:
     y: Float[Tensor, "M N"]
 
     @property
-    def models(self) -> Ensemble:
+    def models(self) -> SourcePosteriors:
         """The posteriors of the sources."""
-        return Ensemble.of(self.prior, self.x[None], self.y)
+        return SourcePosteriors.of(self.prior, self.x[None], self.y)
 
     @property
     def best(self) -> Float[Tensor, "M D"]:

@@ -6,7 +6,7 @@ import torch
 import metabo
 from metabo.acquisition import TAF, Experts, LogTAF, Ranking
 from metabo.errors import OptionError, ShapeError
-from metabo.gp import Ensemble, Prior
+from metabo.gp import Prior, SourcePosteriors
 from metabo.sources import source_data
 from metabo.state import BOState
 
@@ -16,7 +16,7 @@ PRIOR = Prior.of([0.3, 0.5], signal_variance=1.3, noise_variance=0.01)
 def three_sources(rng):
     x = torch.rand(4, 2, generator=rng, dtype=torch.float64)
     y = torch.randn(3, 4, generator=rng, dtype=torch.float64)
-    return x, y, Ensemble.of(PRIOR, x[None], y)
+    return x, y, SourcePosteriors.of(PRIOR, x[None], y)
 
 
 def kernel(a, b):
@@ -144,7 +144,7 @@ def test_hyperparameters_of_their_own_change_the_sources_not_the_law(rng):
     data = source_data(family, 3, 12)
     shared = data.models
     rows = Prior(*(t.expand(3, *t.shape[1:]) for t in _numbers(family.prior)))
-    separate = Ensemble.of(rows, data.x[None], data.y)
+    separate = SourcePosteriors.of(rows, data.x[None], data.y)
     assert (shared.inverse.shape[0], separate.inverse.shape[0]) == (1, 3)
     state = BOState.start(family.prior, episodes=2, budget=5)
     for _ in range(3):

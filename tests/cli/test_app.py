@@ -9,8 +9,8 @@ import pytest
 
 from metabo.cli import report
 from metabo.cli.app import in_shell_words
-from metabo.experiments.catalogue import Experiment, Scale
-from metabo.experiments.runs import job
+from metabo.paper.catalogue import Experiment, Scale
+from metabo.paper.runs import job
 
 
 def test_list_names_everything(metabo):

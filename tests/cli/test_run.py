@@ -4,8 +4,8 @@ import shlex
 import pytest
 
 from metabo import Choice, Float, Int, Optimizer, Space
-from metabo.cli.words import read_words, written
-from metabo.schema import to_json
+from metabo.cli.assignments import read_words, written
+from metabo.space.schema import to_json
 
 SPACE = Space(
     {

@@ -6,7 +6,7 @@ from families import ALIKE, APPROXIMATE, params
 
 import metabo
 from metabo.acquisition import EI
-from metabo.experiments import METHODS, Setting, method
+from metabo.evaluation import METHODS, Setting, method
 from metabo.policies import Policy, Sample, searcher
 from metabo.pretrained import artifacts
 from metabo.seeding import Noise, generator

@@ -9,7 +9,7 @@ import metabo
 from metabo import Choice, Float, Int, MetaBOError, Optimizer, Space
 from metabo.acquisition import EI
 from metabo.errors import DataError, OptionError, ShapeError
-from metabo.experiments import METHODS, Setting, method
+from metabo.evaluation import METHODS, Setting, method
 from metabo.gp import Prior
 from metabo.loop import rollout
 from metabo.policies import CLASSICAL, Proposal, searcher

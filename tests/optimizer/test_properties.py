@@ -12,7 +12,7 @@ from spaces import spaces, values_of
 from metabo import Choice, Float, Int, MetaBOError, Optimizer
 from metabo.domain import sobol
 from metabo.journal import Journal
-from metabo.schema import from_json, to_json
+from metabo.space.schema import from_json, to_json
 
 few = settings(
     derandomize=True,

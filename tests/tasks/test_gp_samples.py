@@ -9,8 +9,8 @@ from metabo.loop import rollout
 from metabo.policies import Maximize, Scatter
 from metabo.seeding import generator
 from metabo.tasks import TasksWithPrior
-from metabo.tasks.highest import Effort, highest
-from metabo.tasks.waves import Waves
+from metabo.tasks.fourier import FourierSum
+from metabo.tasks.maximum import Effort, global_maximum
 
 KERNELS = ("rbf", "matern52")
 
@@ -26,7 +26,7 @@ def test_the_covariance_of_10000_draws_is_the_kernel(kernel, dim):
     values = []
     for part in torch.arange(n).split(1000):
         lengthscale = torch.full((len(part),), scale, dtype=torch.float64)
-        waves = Waves.draw(kernel, lengthscale, part, dim=dim, n_waves=64)
+        waves = FourierSum.draw(kernel, lengthscale, part, dim=dim, n_waves=64)
         values.append(waves(points.expand(len(part), -1, -1)))
     y = torch.cat(values)
     expected = correlation(kernel, points, points, torch.full((dim,), scale, dtype=torch.float64))
@@ -72,7 +72,7 @@ def test_the_optimum_is_a_value_that_no_point_exceeds(name):
 def test_a_harder_search_finds_nothing_higher_on_a_line():
     tasks = draws("gp-matern52:dim=1", 20)
     hard = Effort(side=256, pool=1024, starts=64, finishers=16)
-    _, value = highest(tasks.waves, tasks.lengthscale, hard)
+    _, value = global_maximum(tasks.waves, tasks.lengthscale, hard)
     torch.testing.assert_close(value, tasks.optimum, rtol=0, atol=1e-9)
 
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from metabo.errors import DataError, OptionError, OutputError
 from metabo.pretrained import load
-from metabo.schema import from_json
+from metabo.space.schema import from_json
 from metabo.tasks import family, space_of
 from metabo.training import Trainer, TrainingError, preset
 

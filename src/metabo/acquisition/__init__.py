@@ -2,8 +2,8 @@
 
 from metabo.acquisition.analytic import EI, PI, UCB, LogEI, LogPI
 from metabo.acquisition.base import AcquisitionFunction, HasAscent, Slopes, climbable, slopes_of
+from metabo.acquisition.ensemble import merged
 from metabo.acquisition.features import FEATURES
-from metabo.acquisition.merge import merged
 from metabo.acquisition.mixture import GMMUCB, Mixture
 from metabo.acquisition.neural import Architecture, NeuralAF
 from metabo.acquisition.schedule import Schedule

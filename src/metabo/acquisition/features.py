@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from metabo.acquisition.analytic import log_h_and_slope
-from metabo.acquisition.relative import (
+from metabo.acquisition.scale_free import (
     Pull,
     kept,
     relative_incumbent,

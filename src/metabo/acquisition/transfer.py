@@ -24,7 +24,7 @@ from torch import Tensor
 from metabo.acquisition.analytic import EI, LogEI
 from metabo.acquisition.base import AcquisitionFunction
 from metabo.errors import OptionError, ShapeError, unknown
-from metabo.gp import Ensemble, Prior, observed_means
+from metabo.gp import Prior, SourcePosteriors, observed_means
 from metabo.shapes import Float
 from metabo.state import Belief, History
 
@@ -91,7 +91,7 @@ class Ranking:
 class TAF:
     """TAF-ME with `Experts` for weights, TAF-R with `Ranking`."""
 
-    models: Ensemble
+    models: SourcePosteriors
     """Posteriors of the source tasks."""
     weighting: Experts | Ranking
 

@@ -7,15 +7,15 @@ import typer
 from rich.progress import TaskID
 
 from metabo.cli.console import console, say
-from metabo.experiments.crossvalidation import (
+from metabo.cli.display import means, progress_bars
+from metabo.evaluation.crossvalidate import (
     LEAVE_ONE_OUT,
     METHODS,
     CrossValidation,
     Folds,
     cross_validate,
 )
-from metabo.experiments.display import means, progress_bars
-from metabo.experiments.tables import table_record
+from metabo.evaluation.table_summary import table_record
 from metabo.options import convert
 from metabo.store import require_writable, write_all
 from metabo.tasks import family
@@ -101,7 +101,7 @@ def with_bars(
 
 def show(outcome: CrossValidation, folder: Path) -> None:
     """Print the table and draw the picture."""
-    from metabo.experiments.plots import plot_tables  # matplotlib is slow to import
+    from metabo.evaluation.plots import plot_tables  # matplotlib is slow to import
 
     n = len(outcome.datasets)
     title = f"{outcome.family}: mean regret on {n} data sets, each learned from the other folds"

@@ -9,10 +9,10 @@ from rich.progress import TaskID
 from rich.text import Text
 
 from metabo.cli.console import console, say
-from metabo.experiments import evaluate
-from metabo.experiments.display import means, progress_bars, summary
-from metabo.experiments.setting import Hyperparameters
-from metabo.experiments.tables import table_record
+from metabo.cli.display import means, progress_bars, summary
+from metabo.evaluation import evaluate
+from metabo.evaluation.setting import Hyperparameters
+from metabo.evaluation.table_summary import table_record
 from metabo.options import parse
 from metabo.policies import SearchName
 from metabo.pretrained import load
@@ -53,7 +53,7 @@ def evaluate_(
     ] = None,
 ) -> None:
     """Run methods on the same unseen tasks; print a table, write results.json and regret.png."""
-    from metabo.experiments.plots import plot_regret, plot_tables  # matplotlib is slow to import
+    from metabo.evaluation.plots import plot_regret, plot_tables  # matplotlib is slow to import
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")

@@ -8,9 +8,9 @@ import typer
 from rich.text import Text
 
 from metabo.cli.console import console, say
+from metabo.cli.display import empty_table
 from metabo.errors import OptionError, shown
-from metabo.experiments import Explanation, explain, explain_run
-from metabo.experiments.display import empty_table
+from metabo.explain import Explanation, explain, explain_run
 from metabo.policies import SearchName
 from metabo.space import Value
 from metabo.store import require_writable, write_all
@@ -61,7 +61,7 @@ def explain_(
     ] = None,
 ) -> None:
     """Draw what a learned AF believes and wants, step by step, beside EI; print its decisions."""
-    from metabo.experiments.strategy_plots import pictures  # matplotlib is slow to import
+    from metabo.explain.curves import pictures  # matplotlib is slow to import
 
     folder = out or Path("runs") / f"explain-{Path(artifact).stem}"
     require_writable(folder, ("plane.png",))

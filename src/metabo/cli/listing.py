@@ -1,7 +1,7 @@
 """`metabo list`."""
 
 from metabo.cli.console import console, say
-from metabo.experiments.listing import tables
+from metabo.cli.inventory import tables
 
 
 def list_() -> None:

@@ -10,19 +10,19 @@ import typer
 from rich.text import Text
 
 from metabo.cli.console import console, say
-from metabo.experiments import again
-from metabo.experiments.catalogue import (
+from metabo.cli.display import empty_table, run_with_bars
+from metabo.paper.catalogue import (
     EXPERIMENTS,
     Experiment,
     ScaleName,
     experiment,
     scale,
 )
-from metabo.experiments.display import empty_table, run_with_bars
-from metabo.experiments.page import write_page
-from metabo.experiments.report import sheets
-from metabo.experiments.runner import missing, stored
-from metabo.experiments.runs.job import STUDIES
+from metabo.paper.page import write_page
+from metabo.paper.report import sheets
+from metabo.paper.rerun import begin, end, outdated
+from metabo.paper.runner import missing, stored
+from metabo.paper.runs.job import STUDIES
 from metabo.store import is_writable, require_writable, write_all
 
 RESULTS = Path("results")
@@ -54,10 +54,10 @@ def report_(
     if rerun or force:
         require_writable(out, ())
     if force:
-        again.begin(chain(*units.values()), out)
+        begin(chain(*units.values()), out)
     failed = 0
     for one in chosen:
-        left = again.outdated(units[one.name], out) if force else missing(units[one.name], out)
+        left = outdated(units[one.name], out) if force else missing(units[one.name], out)
         if force or (rerun and left):
             failed += run_with_bars(left, out, device=device, artifacts=artifacts)
         elif rerun:
@@ -65,7 +65,7 @@ def report_(
             say(f"{one.name}: nothing is missing in {out}. Run all of it again with {command}.")
         _show(one, size, out, draw=rerun or force)
     if force:
-        again.end(chain(*units.values()), out)
+        end(chain(*units.values()), out)
     if is_writable(page):
         say(f"Wrote {write_page(chosen, size, results=out, folder=page)}")
     else:
@@ -75,7 +75,7 @@ def report_(
 
 def _show(one: Experiment, size: ScaleName, out: Path, *, draw: bool) -> None:
     """Print an experiment's tables; draw its picture if told to, or where it is missing."""
-    from metabo.experiments.figures import plot_experiment  # matplotlib is slow to import
+    from metabo.paper.figures import plot_experiment  # matplotlib is slow to import
 
     units = list(one.units(size))
     records = {(u.family, u.label): stored(u, out) for u in units}

@@ -9,15 +9,15 @@ from typing import Annotated, cast
 
 import typer
 
+from metabo.cli.assignments import VALUE, read_number, read_words, written
 from metabo.cli.console import say
-from metabo.cli.words import VALUE, read_number, read_words, written
 from metabo.errors import DataError, MetaBOError, OptionError, OutputError, shown
 from metabo.inputs import kind_of, read_json
 from metabo.optimizer import CandidatesName, Direction, Optimizer, Run
 from metabo.optimizer.surrogate import PriorName
 from metabo.policies import SearchName
-from metabo.schema import from_json
 from metabo.space import Space
+from metabo.space.schema import from_json
 
 RunFile = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="The journal of the run.")]
 

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from metabo.cli.assignments import VALUE, written
 from metabo.cli.console import console, say
+from metabo.cli.display import empty_table
 from metabo.cli.run import RunFile, left
-from metabo.cli.words import VALUE, written
 from metabo.errors import MetaBOError, OptionError, shown
-from metabo.experiments.display import empty_table
 from metabo.inputs import kind_of
 from metabo.optimizer import Optimizer, Run, best_of, repair, running_best
 from metabo.store import write_all
@@ -33,7 +33,7 @@ def show_(
     ] = False,
 ) -> None:
     """Show a run: a table of what was told, the best of it, and a picture."""
-    from metabo.experiments.run_plot import is_ours, plot_run  # matplotlib is slow to import
+    from metabo.explain.run_plot import is_ours, plot_run  # matplotlib is slow to import
 
     journal = _repaired(journal) if is_repaired else journal
     picture = journal.with_suffix(".png") if out is None else out

@@ -9,8 +9,8 @@ from rich.progress import TaskID
 
 from metabo.cli.console import console, say
 from metabo.cli.crossvalidate import read_folds, show, with_bars
-from metabo.experiments.crossvalidation import METHODS
-from metabo.experiments.display import empty_table, progress_bars
+from metabo.cli.display import empty_table, progress_bars
+from metabo.evaluation.crossvalidate import METHODS
 from metabo.pretrained import read_card
 from metabo.store import require_writable, write_all
 from metabo.tasks import family
@@ -53,7 +53,7 @@ def train_(
     tensorboard: Annotated[bool, typer.Option(help="Also log for TensorBoard.")] = False,
 ) -> None:
     """Meta-train an acquisition function; write af.safetensors, log.jsonl and curve.png."""
-    from metabo.experiments.plots import plot_training  # matplotlib is slow to import
+    from metabo.evaluation.plots import plot_training  # matplotlib is slow to import
 
     family(family_)
     folder = out or Path("runs") / f"train-{family_.replace(':', '-').replace('/', '-')}"

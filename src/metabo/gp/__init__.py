@@ -1,6 +1,5 @@
 """Gaussian processes: kernels, hyperparameters, the batched exact posterior and its fitting."""
 
-from metabo.gp.ensemble import Ensemble, observed_means
 from metabo.gp.fit import fit
 from metabo.gp.hyperprior import HyperPrior, LogNormal
 from metabo.gp.kernels import KERNELS, KernelName
@@ -8,19 +7,20 @@ from metabo.gp.likelihood import Likelihood, log_likelihood
 from metabo.gp.posterior import GP, Pullback
 from metabo.gp.prior import JITTER, Prior
 from metabo.gp.reduction import reduced
-from metabo.gp.standard import default_prior, fitted_prior, least_to_fit, standardized
+from metabo.gp.source_posteriors import SourcePosteriors, observed_means
+from metabo.gp.standardize import default_prior, fitted_prior, least_to_fit, standardized
 
 __all__ = [
     "GP",
     "JITTER",
     "KERNELS",
-    "Ensemble",
     "HyperPrior",
     "KernelName",
     "Likelihood",
     "LogNormal",
     "Prior",
     "Pullback",
+    "SourcePosteriors",
     "default_prior",
     "fit",
     "fitted_prior",

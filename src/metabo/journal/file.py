@@ -31,7 +31,7 @@ from metabo.journal.lines import (
 )
 from metabo.journal.lock import PATIENCE, lock, unlock
 from metabo.journal.raw import read_at, write_at
-from metabo.turn import Turn
+from metabo.journal.turn import Turn
 
 _log = logging.getLogger(__name__)
 

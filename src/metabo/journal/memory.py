@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from metabo.journal.lines import Entry
-from metabo.turn import Turn
+from metabo.journal.turn import Turn
 
 
 class Memory:

@@ -13,13 +13,12 @@ from metabo.optimizer.evaluation import Direction, Evaluation, best_of, require_
 from metabo.optimizer.header import arguments, begun_with, require_same
 from metabo.optimizer.model import Model
 from metabo.optimizer.proposer import AF, default_af, proposer
-from metabo.optimizer.record import MAX_BUDGET
 from metabo.optimizer.run import Run
 from metabo.optimizer.surrogate import PriorName, described, surrogate
-from metabo.options import require_whole
 from metabo.policies import Policy, SearchName
-from metabo.schema import to_json
+from metabo.rules import BUDGET, SEED
 from metabo.space import Parameter, Space, Value
+from metabo.space.schema import to_json
 from metabo.state import BOState
 from metabo.version import __version__
 
@@ -81,8 +80,8 @@ class Optimizer:
                 shell="A run needs a budget. Give one, such as `--budget 30`.",
             )
         budget = made.artifact.budget if budget is None and made.artifact else budget
-        require_whole("budget", budget, 1, MAX_BUDGET)
-        require_whole("seed", seed, -(2**63), 2**63)
+        BUDGET.require("budget", budget)
+        SEED.require("seed", seed)
         known = None if made.artifact is None else made.artifact.card.get("direction")
         direction = cast(Direction, direction or known or "minimize")
         if direction not in get_args(Direction):

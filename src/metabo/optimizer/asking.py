@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from torch import Tensor
 
 from metabo.errors import DataError, brief
+from metabo.journal.turn import Turn
 from metabo.optimizer.evaluation import Evaluation
 from metabo.optimizer.model import Model
 from metabo.optimizer.proposals import key, proposals, require_left
 from metabo.optimizer.proposer import Proposer
-from metabo.optimizer.record import MAX_BUDGET, RunState
+from metabo.optimizer.record import RunState
 from metabo.optimizer.run import Point
-from metabo.options import require_whole
+from metabo.rules import MAX_BUDGET, whole
 from metabo.space import Value
-from metabo.turn import Turn
 
 Pending = Mapping[str, object] | Evaluation
 """An evaluation under way: its parameters, or itself, whose `x` is kept to the last bit."""
@@ -30,7 +30,7 @@ class Asking:
 
     def points(self, run: RunState, n: int, pending: Sequence[Pending] = ()) -> list[Point]:
         """The next `n` evaluations of a run, with others under way beside its own."""
-        require_whole("n", n, 1, MAX_BUDGET, in_shell="-n")
+        whole(1, MAX_BUDGET).require("n", n, in_shell="-n")
         under_way = self._under_way(run, pending)
         history = run.history
         left = max(0, run.budget - len(history))

@@ -15,9 +15,9 @@ from metabo.domain import Finite
 from metabo.errors import MetaBOError, OptionError, unknown
 from metabo.policies import queried
 from metabo.pretrained import TrainedAF
-from metabo.schema import first_difference
 from metabo.shapes import Float
 from metabo.space import Space, Value
+from metabo.space.schema import first_difference
 from metabo.state import History
 
 CandidatesName = Literal["table", "space"]

@@ -10,13 +10,12 @@ from metabo.gp import Prior
 from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.evaluation import Direction
 from metabo.optimizer.proposer import AF
-from metabo.optimizer.record import MAX_BUDGET
 from metabo.optimizer.surrogate import PriorName
-from metabo.options import require_whole
 from metabo.policies import SearchName
 from metabo.pretrained import TrainedAF
-from metabo.schema import first_difference, from_json
+from metabo.rules import BUDGET
 from metabo.space import Space
+from metabo.space.schema import first_difference, from_json
 
 
 class Arguments(TypedDict):
@@ -105,7 +104,7 @@ def begun_with(path: Path, header: Mapping[str, object]) -> tuple[Space, int]:
     """The space and the budget of the run of a header."""
     try:
         budget = header["budget"]
-        require_whole("budget", budget, 1, MAX_BUDGET)
+        BUDGET.require("budget", budget)
         return from_json(header["space"]), cast(int, budget)
     except (KeyError, MetaBOError) as error:
         raise _unusable(path, error) from None

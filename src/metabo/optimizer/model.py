@@ -6,11 +6,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from metabo.journal.turn import Turn
 from metabo.optimizer.evaluation import Direction, Evaluation, model_values
 from metabo.optimizer.surrogate import Surrogate, is_made_at_once, say_once
 from metabo.shapes import Float
 from metabo.state import BOState
-from metabo.turn import Turn
 
 
 class Model:

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from metabo.discrete import first_points
 from metabo.errors import MetaBOError
 from metabo.optimizer.configurations import Configurations
 from metabo.policies import SAME, Policy
 from metabo.seeding import Noise
 from metabo.shapes import Float
 from metabo.space import Space, Value
+from metabo.space.discrete import first_points
 from metabo.state import BOState
 
 _EPISODE = torch.tensor([0])

@@ -19,8 +19,8 @@ from metabo.policies import (
     learned,
 )
 from metabo.pretrained import TrainedAF, artifacts, load
-from metabo.schema import first_difference
 from metabo.space import Parameter, Space
+from metabo.space.schema import first_difference
 
 AF = str | Path | AcquisitionFunction | Policy
 GENERAL = "gp-matern52"

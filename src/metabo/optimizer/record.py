@@ -20,10 +20,9 @@ from metabo.errors import DataError, MetaBOError, brief, shown
 from metabo.journal import Entry
 from metabo.optimizer.evaluation import Evaluation, require_value
 from metabo.optimizer.proposals import key
-from metabo.options import require_whole
+from metabo.rules import MAX_BUDGET, whole
 from metabo.space import Space, Value
 
-MAX_BUDGET = 10_000
 _NEAR = 1e-6
 """How far a stored point may lie from where its parameters are encoded: proposals lie within
 rounding, which a large offset or a log scale magnifies."""
@@ -80,7 +79,7 @@ class RunState:
             return replace(read, forgotten=self.forgotten | {of})
         if kind == "extend":
             budget = fields.get("budget")
-            require_whole("budget", budget, self.budget, MAX_BUDGET)
+            whole(self.budget, MAX_BUDGET).require("budget", budget)
             return replace(read, budget=cast(int, budget))
         raise DataError(
             f"It is of no kind that this version knows, or about no other line: "
@@ -130,7 +129,7 @@ def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
     It has a number of its own, because in a repaired journal those before it may be missing.
     """
     is_failure, number = record.get("failed") is True, record.get("number", 0)
-    require_whole("number", number, 0, 10 * MAX_BUDGET)
+    whole(0, 10 * MAX_BUDGET).require("number", number)
     record = {name: value for name, value in record.items() if name != "number"}
     names = {"params", "x", "failed" if is_failure else "value"}
     if set(record) != names:

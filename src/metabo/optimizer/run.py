@@ -11,7 +11,6 @@ from metabo.journal import Entry, Journal, Memory, Writing
 from metabo.optimizer.evaluation import Direction, Evaluation, require_value
 from metabo.optimizer.header import begun_with
 from metabo.optimizer.record import (
-    MAX_BUDGET,
     RunState,
     ask_record,
     encoded,
@@ -19,7 +18,7 @@ from metabo.optimizer.record import (
     replay,
     tell_record,
 )
-from metabo.options import require_whole
+from metabo.rules import BUDGET, whole
 from metabo.space import Space, Value
 
 Point = tuple[dict[str, Value], tuple[float, ...]]
@@ -111,7 +110,7 @@ class Run:
         """Take back what was told under a number; its record stays, followed by this one."""
         with self._changing() as turn:
             told = {line.evaluation.number: line for line in self._state.told}
-            require_whole("number", number, 1, max([1, *told]), in_shell="N")
+            whole(1, max([1, *told])).require("number", number, in_shell="N")
             line = told.get(number)
             if line is None or line.n in self._state.forgotten:
                 reason = "it has already been forgotten" if line else "it was never told"
@@ -122,7 +121,7 @@ class Run:
     def extend(self, budget: int) -> None:
         """Let the run go on to a larger number of evaluations in all."""
         with self._changing() as turn:
-            require_whole("budget", budget, 1, MAX_BUDGET)
+            BUDGET.require("budget", budget)
             now = self._state.budget
             if budget <= now:
                 raise OptionError(

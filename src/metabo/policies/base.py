@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
-from metabo.policies.candidates import Candidates
+from metabo.policies.searchers.candidates import Candidates
 from metabo.seeding import Noise
 from metabo.shapes import Float, Int
 from metabo.state import BOState

@@ -14,7 +14,7 @@ from metabo.options import build, parse
 from metabo.policies.base import Policy
 from metabo.policies.decide import Maximize
 from metabo.policies.mixed import RandomSearch, StartAt
-from metabo.policies.search import Searcher
+from metabo.policies.searchers.base import Searcher
 
 
 def classical(text: str, domain: Domain, search: Searcher) -> Policy:

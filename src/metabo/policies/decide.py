@@ -6,8 +6,8 @@ import torch
 
 from metabo.acquisition import AcquisitionFunction
 from metabo.policies.base import Proposal
-from metabo.policies.candidates import Candidates, any_best
-from metabo.policies.search import Searcher
+from metabo.policies.searchers.base import Searcher
+from metabo.policies.searchers.candidates import Candidates, any_best
 from metabo.seeding import Noise
 from metabo.shapes import Int
 from metabo.state import BOState

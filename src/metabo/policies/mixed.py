@@ -9,7 +9,7 @@ from metabo.acquisition import Schedule
 from metabo.domain import Domain, Finite
 from metabo.errors import DomainError
 from metabo.policies.base import Policy, Proposal
-from metabo.policies.search import for_all, queried
+from metabo.policies.searchers.base import for_all, queried
 from metabo.seeding import Noise
 from metabo.shapes import Bool, Float
 from metabo.state import BOState

@@ -9,7 +9,8 @@ from torch import Tensor
 from metabo.domain import Box, sobol
 from metabo.errors import DataError, OptionError, ShapeError, brief, shown
 from metabo.gp import Prior, fit
-from metabo.options import Range, require_whole
+from metabo.options import Range
+from metabo.rules import BUDGET, whole
 from metabo.shapes import Float, Int
 from metabo.space import MOST_COORDINATES
 from metabo.tasks.family import ParametricFamily
@@ -54,8 +55,8 @@ def function_family(
                 f"`{shown(key)}` has {brief(ends)}."
             )
     box = ParameterBox(tuple(TaskParameter(key, *parameters[key]) for key in parameters))
-    require_whole("budget", budget, 1, 10_000)
-    require_whole("dim", dim, 1, MOST_COORDINATES)
+    BUDGET.require("budget", budget)
+    whole(1, MOST_COORDINATES).require("dim", dim)
 
     def make(drawn: Mapping[str, Tensor]) -> FunctionTasks:
         n = len(next(iter(drawn.values())))

@@ -13,9 +13,9 @@ from metabo.gp import Prior
 from metabo.options import Range
 from metabo.shapes import Float, Int
 from metabo.tasks.family import ParametricFamily
-from metabo.tasks.highest import Effort, highest
+from metabo.tasks.fourier import FourierSum, SpectralKernel
+from metabo.tasks.maximum import Effort, global_maximum
 from metabo.tasks.parameters import ParameterBox, TaskParameter
-from metabo.tasks.waves import SpectralKernel, Waves
 
 N_WAVES = 512
 MOST_DIMENSIONS = 20
@@ -26,7 +26,7 @@ _SEEDS = 2.0**48
 class GPSampleTasks:
     """E samples, each a function of its lengthscale and seed.
 
-    The waves they are made of are drawn where they are needed: on the GPU, inside of what is
+    The plane waves they are made of are drawn where they are needed: on the GPU, inside of what is
     recorded there, so that a fresh batch is moved as two numbers per task.
     """
 
@@ -38,24 +38,26 @@ class GPSampleTasks:
     """Standard deviation of what is added to observed values: the surrogate is told."""
 
     @cached_property
-    def waves(self) -> Waves:
+    def waves(self) -> FourierSum:
         """The functions."""
-        return Waves.draw(self.kernel, self.lengthscale, self.seed, dim=self.dim, n_waves=N_WAVES)
+        return FourierSum.draw(
+            self.kernel, self.lengthscale, self.seed, dim=self.dim, n_waves=N_WAVES
+        )
 
     @cached_property
-    def highest(self) -> tuple[Float[Tensor, "E D"], Float[Tensor, " E"]]:
+    def global_maximum(self) -> tuple[Float[Tensor, "E D"], Float[Tensor, " E"]]:
         """Where the maxima lie, and their values, as far as a thorough search finds them."""
-        return highest(self.waves, self.lengthscale, Effort.sized(self.dim))
+        return global_maximum(self.waves, self.lengthscale, Effort.sized(self.dim))
 
     @property
     def argmax(self) -> Float[Tensor, "E D"]:
         """Where the maxima lie."""
-        return self.highest[0]
+        return self.global_maximum[0]
 
     @property
     def optimum(self) -> Float[Tensor, " E"]:
         """The largest values found."""
-        return self.highest[1]
+        return self.global_maximum[1]
 
     @property
     def prior(self) -> Prior:

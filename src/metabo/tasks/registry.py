@@ -8,11 +8,12 @@ from metabo.gp import Prior
 from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
 from metabo.tasks.family import ParametricFamily
+from metabo.tasks.fourier import SpectralKernel
 from metabo.tasks.furuta import furuta_family, furuta_real_family, furuta_reference_family
 from metabo.tasks.furuta.fusion import Fused
 from metabo.tasks.gp_samples import gp_sample_family
 from metabo.tasks.rhino import rhino_1_family, rhino_2_family
-from metabo.tasks.standard import SHIFT, STANDARD, standard_prior
+from metabo.tasks.standard_functions import SHIFT, STANDARD, standard_prior
 from metabo.tasks.synthetic import (
     BRANIN,
     GOLDSTEIN_PRICE,
@@ -21,7 +22,6 @@ from metabo.tasks.synthetic import (
     translated_family,
 )
 from metabo.tasks.tabular import SHIPPED, tabular
-from metabo.tasks.waves import SpectralKernel
 
 
 def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamily]:

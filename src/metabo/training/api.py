@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from metabo.training.config import TrainConfig
+from metabo.training.ensemble import train_members
 from metabo.training.log import Event
-from metabo.training.members import train_members
 from metabo.training.presets import preset as preset_of
 from metabo.training.presets import usual_preset
 from metabo.training.trainer import Trainer

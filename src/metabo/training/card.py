@@ -7,7 +7,7 @@ from metabo.domain import Domain, Finite
 from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.policies import MAX_LISTED, Policy, classical, learned, searcher
-from metabo.schema import to_json
+from metabo.space.schema import to_json
 from metabo.tasks import TaskFamily, space_of
 from metabo.tasks.tabular import TabularFamily
 from metabo.training.checkpoint import Progress

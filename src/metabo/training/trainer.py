@@ -27,6 +27,7 @@ from metabo.shapes import Float, Int
 from metabo.store import save_json, write_all
 from metabo.tasks import Tasks
 from metabo.tasks import family as family_of
+from metabo.training.adam import adam, moments
 from metabo.training.card import training_card
 from metabo.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from metabo.training.config import TrainConfig
@@ -35,7 +36,6 @@ from metabo.training.folder import CONFIG, has_checkpoint, require_free
 from metabo.training.graphs import Replayed
 from metabo.training.interrupt import TrainingInterrupted, noticed_interrupts
 from metabo.training.log import Event, forget_after
-from metabo.training.optimizer import adam, moments
 from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
 from metabo.training.rollouts import collect, training_searches, validation_tasks

@@ -17,11 +17,10 @@ from metabo.integrations.ax.problem import Problem
 from metabo.optimizer import Evaluation, Optimizer
 from metabo.optimizer.configurations import CandidatesName
 from metabo.optimizer.proposer import AF, default_af, resolved
-from metabo.optimizer.record import MAX_BUDGET
 from metabo.optimizer.surrogate import PriorName
-from metabo.options import require_whole
 from metabo.policies import SearchName
 from metabo.pretrained import TrainedAF
+from metabo.rules import BUDGET, MAX_BUDGET
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -89,7 +88,7 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
         self._af = resolved(default_af(budget) if artifact is None else artifact)
         if budget is None:
             budget = self._af.budget if isinstance(self._af, TrainedAF) else MAX_BUDGET
-        require_whole("budget", budget, 1, MAX_BUDGET)
+        BUDGET.require("budget", budget)
         self._budget, self._seed, self._prior, self._search = budget, seed, prior, search
         self._candidates = candidates
         self._is_warned = False

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from metabo.integrations.botorch.acquisition import NeuralAcquisition
 from metabo.policies import Scatter
-from metabo.policies.candidates import best, within
-from metabo.policies.scatter import stretched_sobol
+from metabo.policies.searchers.candidates import best, within
+from metabo.policies.searchers.scatter import stretched_sobol
 from metabo.shapes import Float
 from metabo.state import History
 

@@ -21,13 +21,12 @@ from metabo.optimizer import Optimizer
 from metabo.optimizer.configurations import CandidatesName, configurations
 from metabo.optimizer.proposals import key
 from metabo.optimizer.proposer import AF, default_af, resolved
-from metabo.optimizer.record import MAX_BUDGET
 from metabo.optimizer.surrogate import PriorName
-from metabo.options import require_whole
 from metabo.policies import SearchName
 from metabo.pretrained import TrainedAF
-from metabo.schema import first_difference
+from metabo.rules import BUDGET, MAX_BUDGET
 from metabo.space import Space
+from metabo.space.schema import first_difference
 from metabo.state import History
 
 _LOGGER = get_logger(f"optuna.{__name__}")
@@ -77,7 +76,7 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         own = self._af if isinstance(self._af, TrainedAF) else None
         if budget is None:
             budget = MAX_BUDGET if own is None else own.budget
-        require_whole("budget", budget, 1, MAX_BUDGET)
+        BUDGET.require("budget", budget)
         self._budget = budget
         is_for_any = own is None or own.architecture.is_for_any_dimension
         self._trained_for = None if is_for_any else own

@@ -22,8 +22,8 @@ import torch
 
 from metabo.errors import DataError, MetaBOError, OptionError, brief, listed, shown
 from metabo.errors import shown as short
-from metabo.parameter import MOST
 from metabo.space import MOST_COORDINATES, Choice, Float, Int, Parameter, Space, Value
+from metabo.space.parameter import MOST
 from metabo.tasks.tabular.rows import Row, read_rows, table_files
 from metabo.tasks.tabular.settings import Settings, read_settings
 from metabo.tasks.tabular.table import Table

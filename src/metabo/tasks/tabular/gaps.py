@@ -5,7 +5,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from metabo.gp import Ensemble, fit
+from metabo.gp import SourcePosteriors, fit
 from metabo.shapes import Float
 
 _POINTS = 300
@@ -45,5 +45,5 @@ def _filled_row(points: bytes, values: bytes, dim: int) -> Tensor:
     stride = -(-int(known.sum()) // _POINTS)
     seen, y = x[known][::stride], row[known][::stride]
     prior = fit(seen[None], y[None], mean="observed", n_starts=16, n_climbs=2, iterations=30)
-    row[~known] = Ensemble.of(prior, seen[None], y[None]).mean(x[~known])[0]
+    row[~known] = SourcePosteriors.of(prior, seen[None], y[None]).mean(x[~known])[0]
     return row

@@ -1,0 +1,99 @@
+"""The methods by name. A method's options are its builder's keyword parameters."""
+
+from collections.abc import Callable
+from functools import partial, wraps
+from pathlib import Path
+
+from metabo.errors import OptionError, ShapeError, shown, unknown
+from metabo.evaluation.setting import Setting
+from metabo.evaluation.transfer import (
+    eps_greedy,
+    gmm_ucb,
+    mean_rank,
+    portfolio,
+    taf_me,
+    taf_r,
+    tuned,
+)
+from metabo.inputs import kind_of
+from metabo.options import build, declared_options, parse
+from metabo.policies import CLASSICAL, Policy, learned
+from metabo.pretrained import artifacts, first_sha256, load
+
+
+def method(text: str, setting: Setting) -> Policy:
+    """The policy of a method given as text, such as `ei` or `ucb:beta=9`."""
+    name, options = parse(text)
+    if name not in METHODS:
+        raise unknown("method", name, METHODS)
+    return build(f"method `{name}`", partial(METHODS[name], setting), options)
+
+
+def identity(text: str, family: str, artifact: str | None = None) -> dict[str, str]:
+    """What a method is, to tell stored results of another: its options and its artifact's hash."""
+    name, options = parse(text)
+    declared = declared_options(METHODS[name])
+    full = {option: str(p.default) for option, p in declared.items()} | options
+    if "preset" in full:
+        known = vars(tuned(parse(family)[0], full["preset"]))  # type: ignore[arg-type]
+        full |= {key: str(known[key]) for key in known if full.get(key) == "None"}
+    own = parse(family)[0]
+    path = artifacts().get({"metabo": own, "metabo-50": f"{own}-50"}.get(name, ""))
+    given = options.get("artifact", artifact)
+    if name == "metabo" and given is not None:
+        path = artifacts().get(given, Path(given))
+    if path is not None and kind_of(path, "artifact") == "file":
+        full["artifact"] = first_sha256(path)[:16]
+    return full
+
+
+def _learned(name: str, setting: Setting) -> Policy:
+    """Maximize a trained AF."""
+    if name not in artifacts() and kind_of(Path(name), "artifact") == "missing":
+        few = " --sources 50" if name.endswith("-50") else ""
+        raise OptionError(
+            f"There is no artifact `{shown(name)}`. Choose one with `--artifact`: "
+            f"{', '.join(artifacts())}; or train one with `metabo train "
+            f"{setting.family.name}{few}` and give its file."
+        )
+    af = load(name)
+    shape, dim = af.architecture, setting.family.domain.dim
+    if not shape.is_for_any_dimension and shape.dim != dim:
+        raise ShapeError(
+            f"The artifact `{name}` was trained for points of {shape.dim} dimensions, but family "
+            f"`{setting.family.name}` has {dim}. Give one trained for it with `--artifact`."
+        )
+    return learned(af.to(setting.device), setting.family.domain, setting.search)
+
+
+def _metabo(setting: Setting, *, artifact: str | None = None) -> Policy:
+    """The learned acquisition function of the family, or the one given with --artifact."""
+    return _learned(artifact or setting.artifact or setting.family.name, setting)
+
+
+def _metabo_50(setting: Setting) -> Policy:
+    """The learned acquisition function trained on 50 source tasks of the family."""
+    return _learned(f"{setting.family.name}-50", setting)
+
+
+def _for_setting(builder: Callable[..., Policy]) -> Callable[..., Policy]:
+    """A classical method's builder, with the same options, that takes its setting whole."""
+
+    @wraps(builder)
+    def built(setting: Setting, **options: object) -> Policy:
+        return builder(setting.family.domain, setting.search, **options)
+
+    return built
+
+
+METHODS: dict[str, Callable[..., Policy]] = {
+    "metabo": _metabo,
+    "metabo-50": _metabo_50,
+    **{name: _for_setting(builder) for name, builder in CLASSICAL.items()},
+    "taf-me": taf_me,
+    "taf-r": taf_r,
+    "gmm-ucb": gmm_ucb,
+    "eps-greedy": eps_greedy,
+    "mean-rank": mean_rank,
+    "portfolio": portfolio,
+}

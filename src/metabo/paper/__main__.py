@@ -1,0 +1,49 @@
+"""`python -m metabo.paper EXPERIMENT ...`: run what is missing where only the core is."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from metabo.errors import MetaBOError
+from metabo.paper.catalogue import EXPERIMENTS, experiment, scale
+from metabo.paper.runner import missing, run
+from metabo.paper.runs.job import STUDIES
+from metabo.paper.runs.sources import command
+
+
+def main() -> None:
+    """Run units, printing a line for each; 1 where some cannot run."""
+    parser = argparse.ArgumentParser(prog="python -m metabo.paper", description=__doc__)
+    parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", default=list(EXPERIMENTS))
+    parser.add_argument("--scale", default="full")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--methods", help="Only these, separated by commas.")
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--artifacts", type=Path, default=STUDIES)
+    parser.add_argument(
+        "--commands", action="store_true", help="Only print how the AFs of studies are trained."
+    )
+    given = parser.parse_args()
+    try:
+        size = scale(given.scale)
+        units = [u for name in given.experiments for u in experiment(name).units(size)]
+    except MetaBOError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(2)
+    if given.methods:
+        units = [unit for unit in units if unit.method in given.methods.split(",")]
+    if given.commands:
+        for unit in units:
+            if unit.sources:
+                print(command(unit, given.artifacts, given.device))
+        return
+    failed = 0
+    for unit in missing(units, given.out):
+        reasons = list(run([unit], given.out, device=given.device, artifacts=given.artifacts))
+        failed += len(reasons)
+        print(unit.path, *(f"cannot run: {reason}" for _, reason in reasons), flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

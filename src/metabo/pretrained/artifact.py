@@ -1,0 +1,296 @@
+"""Artifacts: a trained acquisition function in one self-describing file.
+
+`NAME.safetensors` holds the weights, and in its header one JSON card under the key `metabo`: what
+the network looks like, what it was trained on and how well it did. The card has a digest of the
+weights, and the header one of the card, so that damage anywhere is found. Nothing is ever
+unpickled, and no network is built before the file has been found to hold its weights.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from metabo.acquisition import Architecture, NeuralAF
+from metabo.digest import tensor_digest, text_digest
+from metabo.errors import DataError, shown, unknown
+from metabo.gp import Prior
+from metabo.inputs import kind_of, read_bytes, require_file, unreadable
+from metabo.pretrained.card import (
+    FORMAT,
+    MAX_TEXT,
+    Card,
+    card_architecture,
+    card_budget,
+    card_configurations,
+    card_prior,
+    card_space,
+    parse_card,
+    require_usable,
+)
+from metabo.space import Space, Value
+from metabo.store import save_bytes, write_all
+
+FOLDER = Path(__file__).parents[1] / "artifacts"
+MAX_WEIGHT = 1e6
+"""Larger weights are damage: trained ones are below 100."""
+
+_CARD, _CARD_DIGEST = "metabo", "metabo_sha256"
+_MAX_HEADER = 3 * MAX_TEXT
+"""Bytes: in the header a card is text within text, where some characters take more."""
+_TYPES = {"F32": torch.float32, "F64": torch.float64}
+_log = logging.getLogger(__name__)
+
+
+class TrainedAF(NeuralAF):
+    """A neural AF as loaded from a file, with its card."""
+
+    card: Card
+    path: Path
+    sha256: str
+    """Of the file, in hexadecimal."""
+
+    def has_been(self, sha256: str) -> bool:
+        """Whether a file's digest is this artifact's, or that of one it replaces.
+
+        A file that was written again, with the same weights, replaces the ones before it.
+        """
+        return sha256 == self.sha256 or sha256 in _replaced(self.card)
+
+    @property
+    def space(self) -> Space:
+        """What it was trained on; `x1` to `xD` in the unit cube where the card does not say."""
+        return card_space(self.card, self.path, self.architecture)
+
+    @property
+    def configurations(self) -> tuple[dict[str, Value], ...] | None:
+        """Those of the table it was trained on, by name; None where the card has none."""
+        return card_configurations(self.card, self.path, self.space)
+
+    @property
+    def prior(self) -> Prior:
+        """The GP prior it was trained with."""
+        prior = card_prior(self.card, self.path)
+        if prior is None:
+            raise DataError(f"The card of `{self.path}` has no GP prior. Give one as `prior`.")
+        return prior
+
+    @property
+    def budget(self) -> int:
+        """The longest runs it was trained on."""
+        budget = card_budget(self.card, self.path)
+        if budget is None:
+            raise DataError(f"The card of `{self.path}` has no budget. Give one as `budget`.")
+        return budget
+
+
+def artifacts() -> dict[str, Path]:
+    """The artifacts that come with the package, by name."""
+    paths = FOLDER.glob("*.safetensors")
+    return {path.stem: path for path in sorted(paths, key=lambda path: path.stem)}
+
+
+def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
+    """Write an artifact; the architecture and a digest of the weights are added to the card.
+
+    A card that lists files it replaces keeps the list only with the weights it was written for.
+
+    Raises:
+        DataError: If the weights could not be loaded again, because they are not finite or absurd.
+    """
+    a = af.architecture
+    weights = {name: value.detach().cpu().contiguous() for name, value in af.state_dict().items()}
+    _require_sane(weights, path)
+    digest = tensor_digest(weights)
+    given = dict(card)
+    if given.get("weights_sha256") != digest:
+        given.pop("replaces", None)
+    described = {
+        **given,
+        "format": FORMAT,
+        "architecture": {
+            "dim": a.dim,
+            "features": list(a.features),
+            "hidden": list(a.hidden),
+            "activation": a.activation,
+            "normalize": a.normalize,
+            "init": a.init,
+            "feature_scale": a.feature_scale,
+            "residual": a.residual,
+            "residual_weight": a.residual_weight,
+        },
+        "weights_sha256": digest,
+    }
+    text = json.dumps(described, allow_nan=False)
+    metadata = {_CARD: text, _CARD_DIGEST: text_digest(text)}
+    write_all(path.parent, {path.name: save_bytes(to_bytes(weights, metadata))})
+
+
+def load(name_or_path: str | Path) -> TrainedAF:
+    """The acquisition function of this name, or in this file, ready for use on the CPU.
+
+    Weights are stored in float32 and used in float64: the networks are small, scores then do not
+    depend on the size of the batch, and ascent on them converges to the last digits.
+
+    Raises:
+        DataError: If the file cannot be read, is damaged, or holds something else.
+        OptionError: If there is no artifact of this name.
+    """
+    path = locate(name_or_path)
+    card, architecture, weights = _read(path)
+    af = TrainedAF(architecture)
+    af.load_state_dict(weights)
+    af.card, af.path = card, path
+    af.sha256 = hashlib.sha256(read_bytes(path, "artifact")).hexdigest()
+    af.requires_grad_(False)
+    return af.double().eval()
+
+
+def read_card(path: Path) -> Card:
+    """The card of an artifact."""
+    return _read(path)[0]
+
+
+def first_sha256(path: Path) -> str:
+    """The digest of the first file that held these weights: this one, or one that it replaces.
+
+    What is stored about an artifact goes by it, and stays valid when the file is written again.
+    """
+    replaced = _replaced(read_card(path))
+    return replaced[0] if replaced else hashlib.sha256(read_bytes(path, "artifact")).hexdigest()
+
+
+def locate(name_or_path: str | Path) -> Path:
+    """The file of an artifact given by its name or path."""
+    name, known = str(name_or_path), artifacts()
+    if name in known:
+        return known[name]
+    path = Path(name)
+    kind = kind_of(path, "artifact")
+    if kind == "folder":
+        raise DataError(
+            f"`{shown(path)}` is a folder. Give the file in it, such as `af.safetensors`."
+        )
+    if kind == "missing" and path.suffix != ".safetensors":
+        raise unknown("artifact", name, known)
+    if kind == "missing":
+        raise DataError(
+            f"There is no file `{shown(path)}`. Give one that `metabo train` wrote, or a name "
+            "that `metabo list` shows."
+        )
+    require_file(path, "artifact")
+    return path
+
+
+def _read(path: Path) -> tuple[Card, Architecture, dict[str, Tensor]]:
+    """The content of an artifact; tensors are read when all that is said about them fits."""
+    _require_short_header(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            card = _card(file.metadata() or {}, path)
+            architecture = card_architecture(card, path)
+            require_usable(card, path, architecture)
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+            shapes = {name: tuple(one.get_shape()) for name, one in slices.items()}
+            types = {name: one.get_dtype() for name, one in slices.items()}
+            _require_fit(shapes, types, architecture.shapes(), path)
+            weights = {name: file.get_tensor(name) for name in shapes}
+    except (OSError, SafetensorError, UnicodeError) as error:
+        raise _damaged(path, error) from None
+    digest = card.get("weights_sha256")
+    if digest is not None and digest != tensor_digest(weights):
+        raise _damaged(path, "its weights are not those that were written")
+    _require_sane(weights, path)
+    return card, architecture, weights
+
+
+def _require_short_header(path: Path) -> None:
+    require_file(path, "artifact")
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+    except OSError as error:
+        raise unreadable(path, "artifact", error) from None
+    if size > _MAX_HEADER:
+        raise _damaged(path, f"its header says it has {size} bytes, more than {_MAX_HEADER}")
+
+
+def _card(metadata: Mapping[str, str], path: Path) -> Card:
+    """The card in a file's metadata; it must be the one that was written."""
+    if _CARD not in metadata:
+        if "progress" in metadata:
+            raise DataError(
+                f"`{shown(path)}` is a checkpoint of training. Give the `af.safetensors` beside "
+                "it."
+            )
+        raise DataError(
+            f"`{shown(path)}` has no metabo card: it was not written by metabo. Give a file that "
+            "`metabo train` wrote."
+        )
+    text, digest = metadata[_CARD], metadata.get(_CARD_DIGEST)
+    if digest is not None and (len(text) > MAX_TEXT or digest != text_digest(text)):
+        raise _damaged(path, "its card is not the one that was written")
+    card = parse_card(text, path)
+    if (digest is None) != (card.get("weights_sha256") is None):
+        raise _damaged(path, "one of its two digests is missing")
+    if digest is None:
+        _log.info(
+            "The artifact `%s` has no digests, because an earlier version of metabo wrote it: "
+            "damage to it cannot be found.",
+            shown(path),
+        )
+    return card
+
+
+def _require_fit(
+    shapes: Mapping[str, tuple[int, ...]],
+    types: Mapping[str, str],
+    expected: Mapping[str, tuple[int, ...]],
+    path: Path,
+) -> None:
+    for name in sorted(expected.keys() | shapes.keys()):
+        wanted, found = expected.get(name), shapes.get(name)
+        if wanted != found:
+            raise DataError(
+                f"`{shown(path)}` is not a usable artifact: its card and weights do not fit "
+                f"(`{shown(name)}` should have shape {wanted}, but has {found}). Get the file "
+                "again."
+            )
+        if types[name] not in _TYPES:
+            raise DataError(
+                f"`{shown(path)}` is not a usable artifact: its weights must be float32 or "
+                f"float64, but `{name}` is {types[name]}. Get the file again."
+            )
+
+
+def _require_sane(weights: Mapping[str, Tensor], path: Path) -> None:
+    for name, value in weights.items():
+        if not bool((value.abs() <= MAX_WEIGHT).all()):  # false for NaN too
+            raise DataError(
+                f"The weights of `{shown(path)}` must be finite and at most {MAX_WEIGHT:g}, but "
+                f"`{name}` has one of {_worst(value):g}. Get the file again, or train with a "
+                "lower `learning_rate`."
+            )
+
+
+def _worst(value: Tensor) -> float:
+    flat = value.double().flatten()
+    odd = flat[~flat.isfinite()]
+    return float(odd[0] if len(odd) else flat[flat.abs().argmax()])
+
+
+def _replaced(card: Card) -> list[str]:
+    replaced = card.get("replaces")
+    return list(replaced) if isinstance(replaced, list) else []
+
+
+def _damaged(path: Path, problem: object) -> DataError:
+    return DataError(
+        f"The artifact `{shown(path)}` cannot be read: {shown(str(problem))}. Get the file again."
+    )

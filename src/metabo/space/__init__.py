@@ -1,0 +1,6 @@
+"""Named parameters, and the unit cube they are optimized in."""
+
+from metabo.space.parameter import Choice, Float, Int, Parameter, Value
+from metabo.space.space import MOST_COORDINATES, Space
+
+__all__ = ["MOST_COORDINATES", "Choice", "Float", "Int", "Parameter", "Space", "Value"]

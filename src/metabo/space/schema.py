@@ -1,0 +1,76 @@
+"""Spaces as JSON, and how two of them differ.
+
+`{"rate": {"type": "float", "low": 1e-05, "high": 0.1, "log": true}, "kind": {"type": "choice",
+"values": ["a", "b"]}}`; an `Int` is of type `int`. The order of names is the order of parameters.
+"""
+
+from collections.abc import Mapping
+
+from metabo.errors import DataError, MetaBOError, brief, shown
+from metabo.space.parameter import Choice, Float, Int, Parameter
+from metabo.space.space import Space
+
+_TYPES: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
+
+
+def to_json(space: Space) -> dict[str, dict[str, object]]:
+    """The space as plain data."""
+    return {name: _described(parameter) for name, parameter in space.parameters.items()}
+
+
+def from_json(record: object) -> Space:
+    """The space that `to_json` described; `log` may be left out."""
+    if not isinstance(record, Mapping):
+        raise DataError(f"A space is an object of parameters by name, but got {brief(record)}.")
+    return Space({str(name): _read(str(name), one) for name, one in record.items()})
+
+
+def first_difference(given: Space, known: Space) -> str | None:
+    """What tells two spaces apart, in words; the order of parameters does not."""
+    for name in known.parameters:
+        if name not in given.parameters:
+            return f"parameter `{shown(name)}` is missing"
+    for name, parameter in given.parameters.items():
+        if name not in known.parameters:
+            return f"there is no parameter `{shown(name)}` in it"
+        if parameter != known.parameters[name]:
+            here, there = brief(parameter), brief(known.parameters[name])
+            return f"parameter `{shown(name)}` is {here}, not {there}"
+    return None
+
+
+def _described(parameter: Parameter) -> dict[str, object]:
+    if isinstance(parameter, Choice):
+        return {"type": "choice", "values": list(parameter.values)}
+    kind = "float" if isinstance(parameter, Float) else "int"
+    number = float if kind == "float" else int
+    return {
+        "type": kind,
+        "low": number(parameter.low),
+        "high": number(parameter.high),
+        "log": parameter.log,
+    }
+
+
+def _read(name: str, record: object) -> Parameter:
+    fields = dict(record) if isinstance(record, Mapping) else {}
+    kind = fields.pop("type", None)
+    is_log = fields.get("log", False)
+    try:
+        if kind == "choice" and set(fields) == {"values"}:
+            values = fields["values"]
+            return Choice(tuple(values) if isinstance(values, list) else values)
+        if (
+            isinstance(kind, str)
+            and kind in _TYPES
+            and {"low", "high"} <= set(fields) <= {"low", "high", "log"}
+        ):
+            if not isinstance(is_log, bool):
+                raise DataError(f"`log` must be true or false, but got {brief(is_log)}.")
+            return _TYPES[kind](**fields)
+    except MetaBOError as error:
+        raise DataError(f"Parameter `{shown(name)}`: {error}") from None
+    raise DataError(
+        f'Parameter `{shown(name)}` must be like {{"type": "float", "low": 0, "high": 1}} (or '
+        f'`int`) or {{"type": "choice", "values": ["a", "b"]}}, but got {brief(record)}.'
+    )
