@@ -35,7 +35,7 @@ bench: $(READY)  ## Speed and search quality, JSON lines
 
 docs: $(VENV)/.docs  ## The documentation as a website, in runs/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
-	@echo "Open runs/site/index.html"
+	@echo "Open runs/site/index.html in a browser, or serve it: $(BIN)/python -m http.server --directory runs/site"
 
 clean:  ## Remove the environment and everything it made
 	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

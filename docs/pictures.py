@@ -3,6 +3,7 @@
 python docs/pictures.py
 """
 
+import tomllib
 from pathlib import Path
 
 from matplotlib.axes import Axes
@@ -12,27 +13,47 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 FOLDER = Path(__file__).parent / "images"
 INK, CORE, EDGE, SHELL = "#1b1b1b", "#d6e6f4", "#0072B2", "#fbe3cf"
 
-LAYERS = [
-    ("cli", "the command line: tables, progress bars", SHELL),
-    ("paper", "the paper's experiments, claims, report", SHELL),
-    ("explain | integrations", "what an AF does | BoTorch, Optuna, Ax", SHELL),
-    ("evaluation", "methods by name, evaluate, cross-validate", SHELL),
-    ("training | optimizer", "PPO, trainer, checkpoints | ask and tell", CORE),
-    ("pretrained", "artifacts: weights and card", CORE),
-    ("loop", "rollout: E episodes in lockstep", CORE),
-    ("metrics", "regret, quantiles, steps to a threshold", CORE),
-    ("policies | sources", "search the AF, decide the query | data of source tasks", CORE),
-    ("acquisition | tasks", "score a Belief (EI, TAF, neural) | functions to optimize", CORE),
-    ("state", "Belief, BOState", CORE),
-    ("gp", "kernels, prior, posterior, fit", CORE),
-    ("space", "named parameters to and from the unit cube", CORE),
-    ("domain | ascent", "unit cube, finite sets | batched BFGS", CORE),
-    ("journal", "JSON lines that lose nothing", CORE),
-    ("store", "files written whole or not at all", CORE),
-    ("seeding | options | rules", "random streams | name:option=value | values checked", CORE),
-    ("shapes", "axis glossary", CORE),
-    ("errors | version", "errors a user can cause | its number", CORE),
-]
+WHAT = {
+    "cli": "the command line: tables, progress bars",
+    "paper": "figures and claims of the paper",
+    "explain": "what an AF does",
+    "integrations": "BoTorch, Optuna, Ax",
+    "evaluation": "methods on the same tasks, cross-validation",
+    "training": "PPO, trainer, checkpoints",
+    "optimizer": "ask and tell",
+    "pretrained": "artifacts: weights and card",
+    "loop": "rollout: E episodes in lockstep",
+    "metrics": "regret, quantiles, steps to a threshold",
+    "policies": "search the AF, decide the query",
+    "sources": "data of source tasks",
+    "acquisition": "score a Belief (EI, TAF, neural)",
+    "tasks": "functions to optimize",
+    "state": "Belief, BOState",
+    "gp": "kernels, prior, posterior, fit",
+    "space": "named parameters to and from the unit cube",
+    "domain": "unit cube, finite sets",
+    "ascent": "batched BFGS",
+    "journal": "JSON lines that lose nothing",
+    "store": "files written whole or not at all",
+    "seeding": "random streams",
+    "options": "name:option=value",
+    "inputs": "files read",
+    "shapes": "axis glossary",
+    "errors": "errors a user can cause",
+    "version": "its number",
+}
+"""What a module is for; one that is not named here is left out of the picture."""
+SHELLS = ("cli", "paper", "explain", "integrations", "evaluation")
+"""All that may import more than torch, numpy and safetensors."""
+
+
+def layers() -> list[list[str]]:
+    """The modules in the picture from top to bottom, as import-linter checks them."""
+    project = tomllib.loads((FOLDER.parent.parent / "pyproject.toml").read_text())
+    contracts = project["tool"]["importlinter"]["contracts"]
+    found = next(c["layers"] for c in contracts if c["type"] == "layers")
+    named = ([n for n in layer.split(" | ") if n in WHAT] for layer in found)
+    return [names for names in named if names]
 
 
 def box(axes: Axes, x: float, y: float, size: tuple[float, float], text: str, fill: str) -> None:
@@ -76,11 +97,14 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
 
 def draw_layers() -> None:
     """Modules from top to bottom: each may import only what is below it."""
-    height = 0.46 * len(LAYERS)
+    drawn = layers()
+    height = 0.46 * len(drawn)
     figure, axes = canvas(7.4, height + 0.2)
-    for number, (name, what, fill) in enumerate(LAYERS):
+    for number, names in enumerate(drawn):
         y = height - 0.46 * number - 0.16
-        box(axes, 1.55, y, (2.6, 0.32), name, fill)
+        fill = SHELL if names[0] in SHELLS else CORE
+        box(axes, 1.55, y, (2.6, 0.32), " | ".join(names), fill)
+        what = " | ".join(WHAT[name] for name in names)
         axes.text(3.05, y, what, va="center", fontsize=9, color=INK)
     axes.annotate(
         "",

@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/*.md that come from `results/`.
+"""Write the tables of README.md and docs/**/*.md that come from `results/`.
 
 python docs/result_tables.py          rewrites what differs
 python docs/result_tables.py --check  says what differs and exits with 1
@@ -23,7 +23,10 @@ from metabo.paper.published import PENDULUM, PROGRAM_SECONDS, TUNED
 from metabo.paper.runner import stored
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (
+    ROOT / "README.md",
+    *(p for p in sorted((ROOT / "docs").rglob("*.md")) if p.parent.name != "notebook"),
+)
 TABLE = re.compile(r"<!-- numbers: ([^>]+?) -->\n\n?((?:\|.*\n)+)")
 NUMBER = re.compile(r"<!-- number: ([^>]+?) -->([^<]*)<!-- -->")
 TITLES = {

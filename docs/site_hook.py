@@ -1,10 +1,13 @@
-"""What the website needs of the repository beside the pages in this folder.
+"""What the website shows of the repository besides the pages in this folder.
 
-Pages link to sources, examples and stored pictures as `../src/...`, which works wherever the
-repository is browsed. On the site each such file becomes a page, or an image, of its own.
+Pages link to sources, examples and stored pictures by relative paths such as `../../src/...`,
+which work wherever the repository is browsed. On the site each such file becomes a page, or an
+image, of its own. The pages of `generated_pages` are written while the site is built.
 """
 
+import posixpath
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,14 +15,18 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
-ROOT = Path(__file__).parent.parent
-_LINK = re.compile(r"\]\(\.\./([\w./=-]+)(#[\w-]+)?\)")
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+sys.path.insert(0, str(DOCS))
+from generated_pages import PAGES  # noqa: E402
+
+LINK = re.compile(r"\]\((\.\./[\w./=-]+)(#[\w-]+)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the changelog, and every file of the repository that a page links to."""
-    changelog = (ROOT / "CHANGELOG.md").read_text()
-    files.append(File.generated(config, "changelog.md", content=changelog))
+    """Add the generated pages, and every file of the repository that a page links to."""
+    for place, write in PAGES.items():
+        files.append(File.generated(config, place, content=write()))
     for path in sorted(set(_linked(files))):
         files.append(_published(config, path))
     return files
@@ -27,18 +34,36 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point the links of a page at what was added."""
-    if "/" in page.file.src_uri:  # such as the notebook's, whose `../` leads to other pages
-        return markdown
-    return _LINK.sub(lambda link: f"]({_place(link[1])}{link[2] or ''})", markdown)
+    here = page.file.src_uri
+
+    def pointed(link: re.Match[str]) -> str:
+        path = outside(here, link[1])
+        if path is None:
+            return link[0]
+        place = posixpath.relpath(_place(path), posixpath.dirname(here) or ".")
+        return f"]({place}{link[2] or ''})"
+
+    return LINK.sub(pointed, markdown)
+
+
+def outside(page: str, target: str) -> str | None:
+    """The path from the root of the repository, if a link of a page leads out of this folder.
+
+    >>> outside("guide/explain.md", "../../src/metabo/loop.py")
+    'src/metabo/loop.py'
+    >>> outside("guide/explain.md", "../images/step.png") is None
+    True
+    """
+    path = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), target))
+    return None if path.startswith(("docs/", "../")) else path
 
 
 def _linked(files: Files) -> Iterator[str]:
     for file in files.documentation_pages():
-        if "/" in file.src_uri:
-            continue
-        for link in _LINK.finditer(file.content_string):
-            if (ROOT / link[1]).is_file():
-                yield link[1]
+        for link in LINK.finditer(file.content_string):
+            path = outside(file.src_uri, link[1])
+            if path is not None and (ROOT / path).is_file():
+                yield path
 
 
 def _place(path: str) -> str:

@@ -9,11 +9,21 @@ import typer
 
 import metabo
 from metabo.cli import app
+from metabo.paper.catalogue import EXPERIMENTS
 from metabo.tasks import registry
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+NOTEBOOK = [page for page in PAGES if page.parent.name == "notebook"]
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+# Written while the site is built (`docs/generated_pages.py`).
+GENERATED = (
+    "reference/cli.md",
+    "reference/artifacts.md",
+    "reference/changelog.md",
+    "paper/figures.md",
+)
 
 # A block after a comment `<!-- not run: why -->` is not run, and a page with a comment
 # `<!-- needs: module -->` only where that extra is installed.
@@ -26,8 +36,12 @@ def blocks(page):
     return [code for skipped, code in BLOCK.findall(page.read_text()) if not skipped]
 
 
+def name(page):
+    return page.relative_to(ROOT).with_suffix("").as_posix().removeprefix("docs/")
+
+
 def with_code():
-    return [pytest.param(page, id=page.stem) for page in TEXTS if blocks(page)]
+    return [pytest.param(page, id=name(page)) for page in TEXTS if blocks(page)]
 
 
 @pytest.mark.slow
@@ -49,7 +63,7 @@ def test_blocks_are_left_out_by_a_comment_with_a_reason(tmp_path):
     assert blocks(page) == ["a\n"]
 
 
-@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", TEXTS, ids=name)
 def test_every_command_and_option_that_a_page_shows_exists(page):
     commands = typer.main.get_command(app).commands
     for line in re.findall(
@@ -63,22 +77,45 @@ def test_every_command_and_option_that_a_page_shows_exists(page):
                 assert word in (*known, "--help"), f"metabo {name} {word}"
 
 
-@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", TEXTS, ids=name)
 def test_every_link_leads_to_a_file(page):
+    generated = [DOCS / place for place in GENERATED]
     for target, _ in LINK.findall(page.read_text()):
-        assert not target or (page.parent / target).exists(), target
+        path = (page.parent / target).resolve()
+        assert not target or path.exists() or path in generated, target
 
 
 def test_the_site_has_every_page_once():
     nav = (ROOT / "mkdocs.yml").read_text().split("\nnav:\n")[1].split("\ntheme:")[0]
-    listed = re.findall(r": ([\w-]+\.md)$", nav, re.M)
-    # The changelog is made when the site is.
-    assert sorted(listed) == sorted([page.name for page in PAGES] + ["changelog.md"])
+    listed = re.findall(r"[:-] ([\w/-]+\.md)$", nav, re.M)
+    assert sorted(listed) == sorted([f"{name(page)}.md" for page in PAGES] + list(GENERATED))
+
+
+def test_the_notebook_lists_every_page_and_every_page_is_dated():
+    pages = [page.name for page in NOTEBOOK if page.stem != "index"]
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (DOCS / "notebook/index.md").read_text())
+    assert sorted(listed) == pages
+    for page in pages:
+        date = re.match(r"(\d{4}-\d\d-\d\d)-", page)
+        assert date, page
+        assert (DOCS / "notebook" / page).read_text().startswith(f"# {date[1]}: ")
+
+
+def test_numbers_in_the_notebook_are_frozen():
+    assert [page.name for page in NOTEBOOK if "<!-- number" in page.read_text()] == []
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if p.parent.name in ("guide", "concepts")], ids=name
+)
+def test_a_page_that_explains_is_read_in_one_sitting(page):
+    assert page.stat().st_size <= 9 * 1024, "move what was tried to docs/notebook"
 
 
 def test_every_public_name_is_in_the_reference():
-    text = (ROOT / "docs" / "api.md").read_text()
-    assert [name for name in metabo.__all__ if f"`{name}" not in text] == []
+    text = (DOCS / "reference/api.md").read_text()
+    listed = re.findall(r"^::: metabo\.(\w+)$", text, re.M)
+    assert sorted(listed) == sorted(set(metabo.__all__) - {"__version__"})
 
 
 @pytest.mark.slow
@@ -94,3 +131,12 @@ def test_the_site_is_built_without_warnings_and_asks_the_network_for_nothing(tmp
             r"<(?:script|link|img)[^>]+(?:src|href)=\"?https?:[^ >]+", page.read_text()
         )
         assert found == []
+    commands = typer.main.get_command(app).commands
+    reference = (tmp_path / "reference/cli.html").read_text()
+    assert [name for name in commands if f'<h2 id="{name}"' not in reference] == []
+    figures = (tmp_path / "paper/figures.html").read_text()
+    drawn = re.findall(r'<img alt="[^"]+" src="\.\./([^"]+)"', figures)
+    assert sorted(Path(src).stem for src in drawn) == sorted(EXPERIMENTS)
+    assert all((tmp_path / src).is_file() for src in drawn)
+    # Opened from the disk the site cannot fetch its index: it is a script, too.
+    assert (tmp_path / "search/search_index.js").read_text().startswith("var __index = {")

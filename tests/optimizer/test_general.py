@@ -23,7 +23,7 @@ def general(tmp_path, monkeypatch):
     card = {"prior": prior, "budget": [20, 60], "family": "gp-matern52"}
     af = NeuralAF(shape, generator(0, "weights"))
     pretrained.save(af, card, tmp_path / f"{GENERAL}.safetensors")
-    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    monkeypatch.setattr("metabo.pretrained.artifact.FOLDER", tmp_path)
 
 
 def bowl(params):
@@ -47,7 +47,7 @@ def test_it_is_the_general_artifact_where_there_is_one(general):
 
 
 def test_it_is_log_ei_where_there_is_none(tmp_path, monkeypatch):
-    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    monkeypatch.setattr("metabo.pretrained.artifact.FOLDER", tmp_path)
     assert metabo.Optimizer(SPACE, budget=20).settings["af"] == {"kind": "method", "name": "logei"}
 
 

@@ -4,7 +4,7 @@ import torch
 import metabo
 from metabo.domain import sobol
 from metabo.seeding import generator
-from metabo.tasks import standard
+from metabo.tasks import standard_functions as standard
 
 ORACLES = {
     "six-hump-camel": (standard.six_hump_camel, "SixHumpCamel", {}),

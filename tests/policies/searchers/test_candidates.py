@@ -3,7 +3,7 @@ import torch
 import metabo
 from metabo.acquisition import EI
 from metabo.domain import sobol
-from metabo.policies import candidates as module
+from metabo.policies.searchers import candidates as module
 from metabo.policies.searchers.candidates import any_best, best, evaluate, first_best, within
 from metabo.state import BOState
 

@@ -6,8 +6,9 @@ in rad/s, each a tensor over simulations. With s = sin alpha and c = cos alpha
     (a + b s^2) theta'' - p c alpha'' = torque - s (2 b c theta' alpha' + p alpha'^2)
     -p c theta'' + d alpha''          = s (b c theta'^2 + g)
 
-where a, b, p, d and g are what masses and lengths amount to (`Coefficients`). `docs/furuta.md`
-derives them. Operations are written so that few kernels run: a simulation is thousands of them.
+where a, b, p, d and g are what masses and lengths amount to (`Coefficients`).
+`docs/concepts/pendulum.md` derives them. Operations are written so that few kernels run: a
+simulation is thousands of them.
 """
 
 import math
