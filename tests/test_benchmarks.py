@@ -67,7 +67,7 @@ def test_random_input_is_refused_in_a_sentence_or_keeps_the_laws(unchecked):
 
 @pytest.mark.slow
 def test_recipes_are_compared_on_validation_functions():
-    command = [sys.executable, BENCHMARKS / "trained_quality.py", "--smoke", "--validation"]
+    command = [sys.executable, str(BENCHMARKS / "trained_quality.py"), "--smoke", "--validation"]
     done = subprocess.run([*command, "5"], capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["family"] for line in lines] == ["branin", "goldstein-price"]
@@ -80,12 +80,12 @@ def test_recipes_are_compared_on_validation_functions():
 def test_the_gradient_search_finds_what_the_grid_finds_for_a_fifth_of_the_cost():
     from search_quality import compare
 
-    rows = []
+    found = []
     for name in ("branin", "goldstein-price", "hartmann-3"):
         domain = metabo.family(name).domain
         searches = (searcher("grid", domain), searcher("gradient", domain))
-        rows.append(compare(name, 12, 1, searches))
-    rows = torch.cat(rows)
+        found.append(compare(name, 12, 1, searches))
+    rows = torch.cat(found)
     rows = rows[rows[:, 1:3].amax(-1) >= 1e-12]
     assert len(rows) >= 1000
     assert (rows[:, 2] >= (1 - 1e-6) * rows[:, 1]).double().mean() >= 0.95
