@@ -3,10 +3,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Another package index for torch, such as https://download.pytorch.org/whl/cpu; empty means pip's own.
+TORCH_INDEX ?=
 # The CPU tests spread over two processes of one thread each: faster than one process of two on small tensors.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-.PHONY: demo test unit lint check bench docs clean
+.PHONY: help demo test unit lint check coverage bench docs package lock clean
+
+help:  ## This list
+	@awk -F ':[^#]*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
 
 demo: $(READY)  ## Learned and classical acquisition functions on unseen tasks: tables and pictures
 	@for family in branin goldstein-price hartmann-3; do \
@@ -21,37 +28,59 @@ test: $(READY)  ## All tests
 unit: $(READY)  ## The fast tests
 	$(PYTEST) -m "not slow"
 
-lint: $(READY)  ## Format, lint, types, layers
+lint: $(READY) $(VENV)/.docs  ## Format, lint, types, layers, docs build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MKDOCS)
 
 check: lint test  ## Everything that continuous integration runs
 
-bench: $(READY)  ## Speed and search quality, JSON lines
+coverage: $(READY)  ## The fast tests, and the share of lines that they run
+	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered
+
+bench: $(READY)  ## Speed and search quality, as JSON lines
 	$(BIN)/python benchmarks/episodes.py
 	$(BIN)/python benchmarks/search_quality.py
 
-docs: $(VENV)/.docs  ## The documentation as a website, in runs/site
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+docs: $(READY) $(VENV)/.docs  ## The documentation as a website, in runs/site
+	$(MKDOCS)
 	@echo "Open runs/site/index.html in a browser, or serve it: $(BIN)/python -m http.server --directory runs/site"
 
-clean:  ## Remove the environment and everything it made
-	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+package: $(READY)  ## The sdist and the wheel, in dist/
+	$(BIN)/python -m hatchling build
 
-# torch goes first and alone, so that nothing else can pull in another build of it.
-$(READY): requirements.lock pyproject.toml
+clean:  ## Remove the environment and everything it made
+	rm -rf $(VENV) runs dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage
+
+# torch goes first and alone, so that nothing else can pull in another build of it. The locks are complete and hashed.
+$(READY): requirements-torch.txt requirements.lock pyproject.toml
 	@echo "Setting up $(VENV) (a few minutes, once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "metabo needs Python 3.11 or newer: set PYTHON=/path/to/python3.11"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(grep '^torch==' requirements.lock)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PIP) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) -r requirements-torch.txt
+	@$(PIP) --no-deps --require-hashes -r requirements.lock
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $(READY)
 
-# What the website needs is apart, so that tests do not wait for it.
-$(VENV)/.docs: $(READY) requirements-docs.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -r requirements-docs.lock
+# What the website needs is installed apart, so that tests do not wait for it.
+$(VENV)/.docs: requirements-docs.lock | $(READY)
+	@$(PIP) --no-deps --require-hashes -r requirements-docs.lock
 	@touch $@
+
+# Present versions are kept unless pyproject.toml excludes them; add UV_FLAGS=--upgrade for newer ones. torch and what only
+# its CUDA build needs stay out of the locks.
+UV ?= uv
+UV_FLAGS ?=
+COMPILE := $(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --quiet \
+  --custom-compile-command "make lock" $(UV_FLAGS)
+CUDA := cuda-bindings cuda-toolkit nvidia-cudnn-cu13 nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvshmem-cu13 triton
+DOCS_EXTRA := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])
+
+lock:  ## Write requirements*.lock again, with hashes (needs uv)
+	@mkdir -p runs && printf '%s\n' $(CUDA) > runs/not-locked.txt
+	$(COMPILE) pyproject.toml --extra dev --extra furuta -c requirements-torch.txt --no-emit-package torch \
+	  --excludes runs/not-locked.txt -o requirements.lock
+	$(PYTHON) -c '$(DOCS_EXTRA)' | tr ' ' '\n' | $(COMPILE) - -c requirements.lock -o requirements-docs.lock

@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from metabo.tasks.furuta import furuta_family
+from metabo.tasks.furuta import FurutaTasks, furuta_family
 from metabo.tasks.furuta.hardware import PERIOD, Variation, run
 from metabo.tasks.furuta.mechanics import NOMINAL
 
@@ -45,7 +45,9 @@ def draw_frame(axes: Axes, variation: Variation, arm: float, pendulum: float) ->
 def main() -> None:
     """Run the nominal regulator on the first machine and draw it."""
     variation = Variation.numbered(0)
-    gains = furuta_family().read([NOMINAL]).regulator[0].tolist()
+    tasks = furuta_family().read([NOMINAL])
+    assert isinstance(tasks, FurutaTasks)
+    gains = tasks.regulator[0].tolist()
     angles = run(variation, tuple(gains), record=True).angles
     figure = Figure(figsize=(10, 3.4), layout="constrained")
     grid = figure.add_gridspec(2, len(TIMES), height_ratios=(1.3, 1))

@@ -6,6 +6,7 @@ python docs/method_pictures.py
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from pictures import CORE, EDGE, FOLDER, INK, SHELL
 
@@ -36,9 +37,11 @@ def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> N
     )
 
 
-def note(axes: Axes, x: float, y: float, text: str, **style: object) -> None:
+def note(
+    axes: Axes, x: float, y: float, text: str, *, ha: str = "center", style: str = "normal"
+) -> None:
     """A few words beside an arrow."""
-    axes.text(x, y, text, fontsize=8, color=INK, va="center", **{"ha": "center"} | style)
+    axes.text(x, y, text, fontsize=8, color=INK, va="center", ha=ha, style=style)
 
 
 def panel(axes: Axes, title: str, width: float, height: float) -> None:
@@ -110,11 +113,10 @@ def optimization(axes: Axes) -> None:
     note(axes, 1.95, 0.3, "only the AF is learned", style="italic")
 
 
-def candidates(figure: Figure, cell: object) -> None:
+def candidates(figure: Figure, cell: SubplotSpec) -> None:
     """An AF on a line, the points it is evaluated at, and the distribution over them."""
-    upper, lower = cell.subgridspec(2, 1, height_ratios=[1.5, 1], hspace=0.12).subplots(
-        sharex=True
-    )
+    grid = cell.subgridspec(2, 1, height_ratios=[1.5, 1], hspace=0.12)
+    (upper,), (lower,) = grid.subplots(sharex=True, squeeze=False)
     x = np.linspace(0, 1, 400)
 
     def af(x: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from metabo.evaluation.table_summary import table_rows
 from metabo.paper.catalogue import EXPERIMENTS, experiment
@@ -217,7 +218,8 @@ def places(names: list[str], options: Options) -> tuple[tuple[str, ...], Rows]:
             taken = []
             for family in families:
                 at = {
-                    m: [r[t - 1] for r in results[family, m]["result"]["regret"]] for m in methods
+                    m: [r[t - 1] for r in (results[family, m] or {})["result"]["regret"]]
+                    for m in methods
                 }
                 for task, value in enumerate(at[method]):
                     others = [at[m][task] for m in methods if m != method]
@@ -263,7 +265,7 @@ VIEWS: dict[str, Callable[[list[str], Options], tuple[tuple[str, ...], Rows]]] =
 
 
 def _with_intervals(
-    records: dict[str, dict], methods: list[str], options: Options
+    records: dict[str, dict[str, Any]], methods: list[str], options: Options
 ) -> tuple[tuple[str, ...], Rows]:
     steps = [int(t) for t in options["t"].split(",")]
     header = ("", f"t = {steps[0]}", *map(str, steps[1:]), "unsolved")
@@ -281,9 +283,9 @@ def _ranges(steps: list[int]) -> str:
     return ", ".join(text) or "never"
 
 
-def _results(names: list[str]) -> dict[tuple[str, str], dict | None]:
+def _results(names: list[str]) -> dict[tuple[str, str], dict[str, Any] | None]:
     """Of several experiments; what they share is taken from the first."""
-    found: dict[tuple[str, str], dict | None] = {}
+    found: dict[tuple[str, str], dict[str, Any] | None] = {}
     for name in names:
         for unit in experiment(name).units("full"):
             found.setdefault((unit.family, unit.label), stored(unit, ROOT / "results"))
@@ -300,7 +302,7 @@ def _short(method: str, options: Options) -> str:
     return method.partition(":")[0] if "short" in options else method
 
 
-def _median(record: dict | None, t: int, options: Options) -> str:
+def _median(record: dict[str, Any] | None, t: int, options: Options) -> str:
     return NOTHING if record is None else _number(record["result"]["median"][t - 1], options)
 
 

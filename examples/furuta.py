@@ -19,7 +19,9 @@ import metabo
 from metabo.errors import OptionError
 from metabo.pretrained import artifacts
 from metabo.seeding import generator
+from metabo.tasks.furuta import FurutaTasks
 from metabo.tasks.furuta.mechanics import NOMINAL
+from metabo.tasks.furuta.real import RealTasks
 
 TASKS, BUDGET = 10, 15
 
@@ -28,6 +30,7 @@ def stabilized(name: str, methods: list[str], artifact: str | None) -> dict[str,
     """For each method: the share of tasks with a controller that held up, after each trial."""
     family = metabo.family(name)
     tasks = family.sample(TASKS, generator(0, "test tasks"))
+    assert isinstance(tasks, FurutaTasks | RealTasks)
     run = metabo.evaluate(name, methods=methods, tasks=TASKS, budget=BUDGET, artifact=artifact)
     shares = {}
     for method, result in run.methods.items():
@@ -48,6 +51,7 @@ def main() -> None:
 
     # 1. The problem. With the physics known one could compute good gains; we pretend not to.
     tasks = metabo.family("furuta").read([NOMINAL])
+    assert isinstance(tasks, FurutaTasks)
     print(f"LQR gains, V/rad and V s/rad: {[round(k, 2) for k in tasks.regulator[0].tolist()]}")
     unit = torch.rand(1, 2000, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     lucky = (tasks.trial(tasks.box.decode(unit))[1] == 1).double().mean().item()

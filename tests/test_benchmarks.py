@@ -1,4 +1,4 @@
-"""The benchmarks run, and what the docs claim of the searchers holds."""
+"""The benchmarks and studies run, and what the docs claim of the searchers holds."""
 
 import json
 import os
@@ -12,38 +12,40 @@ import torch
 import metabo
 from metabo.policies import searcher
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-
+ROOT = Path(__file__).parents[1]
+BENCHMARKS, STUDIES = ROOT / "benchmarks", ROOT / "studies"
 
 SMOKE = """
-import contextlib, io, json, runpy, sys
-folder, *names = sys.argv[1:]
-for name in names:
-    sys.argv, output = [name, "--smoke"], io.StringIO()
+import contextlib, io, json, pathlib, runpy, sys
+for script in map(pathlib.Path, sys.argv[1:]):
+    sys.argv, output = [script.stem, "--smoke"], io.StringIO()
     with contextlib.redirect_stdout(output):
         try:
-            runpy.run_path(f"{folder}/{name}.py", run_name="__main__")
+            runpy.run_path(str(script), run_name="__main__")
         except SystemExit as end:
-            assert not end.code, name
-    print(json.dumps([name, output.getvalue()]))
+            assert not end.code, script
+    print(json.dumps([script.stem, output.getvalue()]))
 """
-"""Several benchmarks in one interpreter, which takes seconds to start."""
+"""Several scripts in one interpreter, which takes seconds to start."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "names",
+    ("folder", "names"),
     [
-        "ask_latency grid_misses inputs_fuzz search_quality same_scores transfer furuta_setting",
-        "episodes grown_factor long_regret published_curves search_ablation transfer_variants",
-        "faults gp_maxima long_runs published_taf trained_quality furuta",
-        "general hyperpriors measure_tables rhino_hits training_speed furuta_machines",
+        (BENCHMARKS, "ask_latency inputs_fuzz search_quality same_scores transfer"),
+        (BENCHMARKS, "episodes faults furuta general"),
+        (BENCHMARKS, "long_runs rhino_hits trained_quality training_speed"),
+        (STUDIES, "furuta_machines furuta_setting gp_maxima grid_misses grown_factor hyperpriors"),
+        (STUDIES, "long_regret measure_tables published_curves published_taf"),
+        (STUDIES, "search_ablation transfer_variants"),
     ],
-    ids=lambda names: names.split()[0],
+    ids=lambda value: value.split()[0] if isinstance(value, str) else value.name,
 )
-def test_they_run_and_print_json_lines(names):
-    command = [sys.executable, "-c", SMOKE, BENCHMARKS, *names.split()]
-    environment = os.environ | {"PYTHONPATH": f"{BENCHMARKS}:{os.environ.get('PYTHONPATH', '')}"}
+def test_they_run_and_print_json_lines(folder, names):
+    scripts = [folder / f"{name}.py" for name in names.split()]
+    command = [sys.executable, "-c", SMOKE, *scripts]
+    environment = os.environ | {"PYTHONPATH": f"{folder}:{os.environ.get('PYTHONPATH', '')}"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     outputs = dict(json.loads(line) for line in done.stdout.splitlines())
@@ -65,7 +67,7 @@ def test_random_input_is_refused_in_a_sentence_or_keeps_the_laws(unchecked):
 
 @pytest.mark.slow
 def test_recipes_are_compared_on_validation_functions():
-    command = [sys.executable, BENCHMARKS / "trained_quality.py", "--smoke", "--validation"]
+    command = [sys.executable, str(BENCHMARKS / "trained_quality.py"), "--smoke", "--validation"]
     done = subprocess.run([*command, "5"], capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["family"] for line in lines] == ["branin", "goldstein-price"]
@@ -78,12 +80,12 @@ def test_recipes_are_compared_on_validation_functions():
 def test_the_gradient_search_finds_what_the_grid_finds_for_a_fifth_of_the_cost():
     from search_quality import compare
 
-    rows = []
+    found = []
     for name in ("branin", "goldstein-price", "hartmann-3"):
         domain = metabo.family(name).domain
         searches = (searcher("grid", domain), searcher("gradient", domain))
-        rows.append(compare(name, 12, 1, searches))
-    rows = torch.cat(rows)
+        found.append(compare(name, 12, 1, searches))
+    rows = torch.cat(found)
     rows = rows[rows[:, 1:3].amax(-1) >= 1e-12]
     assert len(rows) >= 1000
     assert (rows[:, 2] >= (1 - 1e-6) * rows[:, 1]).double().mean() >= 0.95

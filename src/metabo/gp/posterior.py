@@ -47,7 +47,7 @@ HUGE_WEIGHT = 1e6
 In runs of EI on the published functions weights reach 1e4, and the means of both factors agree to
 1e-5 signal deviations. On RBF samples in 2 dimensions weights pass 1e6 in 4 % of 100 steps. With
 larger ones the grown factor's mean can be off by hundreds of times what that of a factor made at
-once is (`benchmarks/grown_factor.py`).
+once is (`studies/grown_factor.py`).
 """
 
 

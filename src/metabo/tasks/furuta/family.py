@@ -132,7 +132,7 @@ class FurutaTasks:
 PUBLISHED_BOX = GainBox((-0.5, -1.6, -0.1, -0.04), (0.2, 4.0, 0.04, 0.1))
 PUBLISHED_PRIOR = Prior.of([0.1] * 4, signal_variance=1.5, noise_variance=1e-2, mean="observed")
 PHYSICAL_BOX = GainBox((-20.0, -50.0, -10.0, -6.0), (8.0, 200.0, 4.0, 14.0))
-# Both found by `python benchmarks/furuta_setting.py`.
+# Both found by `python studies/furuta_setting.py`.
 PHYSICAL_PRIOR = Prior.of(
     [0.122, 0.034, 0.043, 0.059], signal_variance=0.61, noise_variance=2.5e-6, mean="observed"
 )

@@ -29,7 +29,7 @@ BEST_GAINS: tuple[tuple[float, float, float, float], ...] = (
 )
 """The best known gains of each variation.
 
-Found by `python benchmarks/furuta_real.py --search`: Sobol points around the LQR gains, then an
+Found by `python studies/furuta_real.py --search`: Sobol points around the LQR gains, then an
 evolution strategy, each judged by the mean of five trials whose gains differ by up to 0.1 %.
 """
 BEST: tuple[float, ...] = (

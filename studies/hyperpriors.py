@@ -3,7 +3,7 @@
 Prints one JSON line per family and density, with median regret and the mean over tasks and steps
 of log10 regret, and one with the mean of that over all families.
 
-    python benchmarks/hyperpriors.py [--smoke] [--tasks 40] [--families branin,hartmann-6]
+    python studies/hyperpriors.py [--smoke] [--tasks 40] [--families branin,hartmann-6]
 """
 
 import argparse

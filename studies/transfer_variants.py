@@ -3,7 +3,7 @@
 Prints one JSON line per family and method: median regret at t = 1, 3, 5, 10, 20, 30 and summed
 over all 30 steps, the criterion by which defaults were chosen.
 
-    python benchmarks/transfer_variants.py [--smoke]
+    python studies/transfer_variants.py [--smoke]
 """
 
 import argparse

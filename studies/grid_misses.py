@@ -7,7 +7,7 @@ episodes in which the two choices are more than 0.1 apart; by how much the score
 choice is lower, in the median (negative where the grid found more); and the share of either choice
 that lies within 0.05 of the best observation.
 
-    python benchmarks/grid_misses.py [--smoke] [--artifacts branin,FILE] [--tasks 48] [--steps 22]
+    python studies/grid_misses.py [--smoke] [--artifacts branin,FILE] [--tasks 48] [--steps 22]
 """
 
 import argparse

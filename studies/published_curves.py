@@ -4,7 +4,7 @@ Only ties depend on the seed. Prints one JSON line per family and seed: our medi
 t = 5, 10, 20, 30 and whether it agrees (t = 10, 30: inside the published 30-70 % band; t = 5, 20:
 within a factor of 1.5 of the published median); then one line for all seeds pooled.
 
-    python benchmarks/published_curves.py [--seeds 10] [--smoke]
+    python studies/published_curves.py [--seeds 10] [--smoke]
 """
 
 import argparse

@@ -6,7 +6,7 @@ midpoint of the box keeps up, where EI starts, and the median of GP hyperparamet
 fitted to source tasks, half of whose points are spread over the whole cube and half over a cube of
 edge 0.3 about the regulator, where runs end up.
 
-    python benchmarks/furuta_setting.py [--smoke]
+    python studies/furuta_setting.py [--smoke]
 """
 
 import argparse

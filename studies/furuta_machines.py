@@ -4,7 +4,7 @@ The ten machines of `furuta-real` are for testing. Here are others, variations 1
 from the same ranges. Prints one JSON line per artifact: how many are kept up by trial 1, 5, 10 and
 25, and the medians over machines of the best value (-log10 of the cost per second) after those.
 
-    python benchmarks/furuta_machines.py [furuta FILE ...] [--machines 100] [--smoke]
+    python studies/furuta_machines.py [furuta FILE ...] [--machines 100] [--smoke]
 """
 
 import argparse

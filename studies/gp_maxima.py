@@ -3,7 +3,7 @@
 Prints one JSON line per family: the share of tasks on which more than 1e-6 is found, the largest
 such gap, the longest lengthscale with one, and seconds per task.
 
-    python benchmarks/gp_maxima.py [--smoke] [--dims 1,2,3,4,5] [--tasks 100] [--device cuda]
+    python studies/gp_maxima.py [--smoke] [--dims 1,2,3,4,5] [--tasks 100] [--device cuda]
 """
 
 import argparse

@@ -9,7 +9,7 @@ With --search, looks for better gains instead: Sobol points at 0.6 to 1.6 times 
 the machine's own masses and lengths, then a (1 + 1) evolution strategy with the one-fifth rule
 from the best of them.
 
-    python benchmarks/furuta_real.py [--plot] [--search] [--smoke]
+    python studies/furuta_real.py [--plot] [--search] [--smoke]
 """
 
 import argparse

@@ -4,11 +4,12 @@ Prints one JSON line per variant: the share of EI states on which the gradient s
 least (1 - 1e-6) times what the published grid finds; then EI's median regret on Hartmann-3 at
 t = 20 with ties drawn, and with the lowest index taken.
 
-    python benchmarks/search_ablation.py [--smoke]
+    python studies/search_ablation.py [--smoke]
 """
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from search_quality import compare
 from torch import Tensor
 
 import metabo
@@ -25,6 +25,9 @@ from metabo.domain import sobol
 from metabo.policies import GradientRefine, decide, searcher
 from metabo.policies.searchers import candidates, gradient, scatter
 from metabo.version import commit
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+from search_quality import compare
 
 TASKS = Path(__file__).parents[1] / "examples" / "published-tasks" / "hartmann-3.json"
 FAMILIES = ("branin", "goldstein-price", "hartmann-3")

