@@ -1,9 +1,9 @@
 """Projected BFGS in lockstep: maximize many small smooth functions at once inside a box.
 
-Each row of a batch is its own problem, with its own dense estimate of the inverse Hessian. One
+Each row of a batch is a separate problem, with its own dense estimate of the inverse Hessian. One
 iteration evaluates all rows once, value and gradient together; a row whose trial point fails
-Armijo's rule shortens its step and tries again in the next iteration, while the others move on. So
-no row waits for another, and the cost is known in advance: `iterations` evaluations per row.
+Armijo's rule shortens its step and tries again in the next iteration, while the others move on. No
+row waits for another, and the cost is known in advance: `iterations` evaluations per row.
 
 | symbol       | meaning                                          | shape   |
 | ------------ | ------------------------------------------------ | ------- |
@@ -21,20 +21,21 @@ from torch import Tensor
 from metabo.shapes import Float
 
 Objective = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""Gives the value of every row of a point tensor `*n P`, and the gradients."""
+"""Function that returns the value and the gradient of every row of points `*n P`."""
 
 Box = tuple[Tensor, Tensor]
-"""The lower and the upper corner."""
+"""Lower and upper corner of the feasible region."""
 
 _ARMIJO = 1e-4
+"""Share of the predicted gain that a step must achieve."""
 _SHRINK = (0.1, 0.5)
-"""Least and largest factor by which a failed step is shortened."""
+"""Smallest and largest factor by which a failed step is shortened."""
 _TINY = 1e-300
-"""Keeps a division by the length of a zero vector finite."""
+"""Smallest divisor, which keeps a division by the length of a zero vector finite."""
 
 
 def differentiated(function: Callable[[Tensor], Tensor]) -> Objective:
-    """The objective made of a function of rows by autograd, in inference mode too."""
+    """Turn a function of rows into an objective by autograd, which works in inference mode too."""
 
     def objective(x: Tensor) -> tuple[Tensor, Tensor]:
         with torch.inference_mode(mode=False), torch.enable_grad():
@@ -57,33 +58,46 @@ def ascend(
     radius: float,
     tolerance: float | None = None,
 ) -> tuple[Float[Tensor, "*n P"], Float[Tensor, "*n"]]:
-    """Climb from each row of `x` to a point never worse; return the points and their values.
+    """Maximize each row of `objective` from the start `x`, inside a box.
 
     Args:
         objective: Scores every row; row i of the result may depend on row i of the argument only.
         x: Starting points inside the box.
-        lower: The box's lower corner.
-        upper: The box's upper corner.
-        unit: A natural length of each coordinate: the problem is solved in these units, where
-            steps and curvatures of different coordinates compare.
+        lower: Lower corner of the box.
+        upper: Upper corner of the box.
+        unit: Natural length of each coordinate: the problem is solved in these units, in which
+            steps and curvatures of different coordinates are comparable.
         iterations: Evaluations of each row, at least 1.
-        radius: Length of the first step and a tenth of the longest later one, in `unit`s (largest
+        radius: Length of the first step, and a tenth of the longest later one, in `unit`s (largest
             coordinate).
-        tolerance: Slope per `unit` below which a row has arrived; when all have, the climb ends
-            before its time. None to take all iterations, as a captured graph must.
+        tolerance: Slope per `unit` below which a row has converged; when all rows have, the search
+            ends early. None to use all iterations, as a captured graph must.
+
+    Returns:
+        The points reached, never worse than the starts, and their values.
+
+    Examples:
+        >>> def objective(x):  # maximum 0 at 0.3
+        ...     return -(x - 0.3).square().sum(-1), -2 * (x - 0.3)
+        >>> start, one = torch.tensor([[0.9]], dtype=torch.float64), torch.ones(1).double()
+        >>> x, value = ascend(
+        ...     objective, start, lower=0 * one, upper=one, unit=one, iterations=9, radius=0.1
+        ... )
+        >>> x.round(decimals=6).tolist()
+        [[0.3]]
     """
     end = (upper - lower) / unit
     box = torch.zeros_like(end), end
 
     def place(point: Tensor) -> Tensor:
-        # Rounding must not keep a point on the border from being exactly there.
+        # Despite rounding, a point on the border must be exactly there.
         return torch.where(point >= end, upper, torch.addcmul(lower, point, unit))
 
     def evaluate(point: Tensor) -> tuple[Tensor, Tensor]:
         value, gradient = objective(place(point))
         return value.nan_to_num(nan=-torch.inf).unsqueeze(-1), gradient.nan_to_num(0.0) * unit
 
-    with torch.inference_mode():  # cheaper than `no_grad`, which shows on small problems
+    with torch.inference_mode():  # noticeably cheaper than `no_grad` on small problems
         point = (x - lower) / unit
         value, gradient = evaluate(point)  # *n 1, *n P
         inverse = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device).expand(*x.shape, -1)
@@ -107,20 +121,20 @@ def ascend(
             free = _free(gradient, point, box)
             if tolerance is not None and bool(free.abs().amax() <= tolerance):
                 break
-            # A failed step ends at the vertex of the parabola through what was seen.
+            # Shorten a failed step to the vertex of the parabola through the values seen.
             factor = (0.5 * slope / (slope - gain)).nan_to_num(_SHRINK[0]).clamp(*_SHRINK)
             next_step = _direction(inverse, free, point, box)
             next_step = next_step * (10 * radius / _largest(next_step)).clamp_max(1.0)
             step = torch.where(success, next_step, step * factor)
-    # Copies, which outside of inference mode are ordinary tensors.
+    # Copies made outside of inference mode are ordinary tensors.
     return place(point).clone(), value.squeeze(-1).clone()
 
 
 def _direction(inverse: Tensor, free_gradient: Tensor, point: Tensor, box: Box) -> Tensor:
-    """The quasi-Newton step in the coordinates that the box leaves free."""
+    """Return the quasi-Newton step in the coordinates that the box leaves free."""
     step = (inverse * free_gradient.unsqueeze(-2)).sum(-1).masked_fill(free_gradient == 0, 0.0)
-    # Clipping at the border bends the step, perhaps so far that it no longer leads up. Then the
-    # gradient, given the step's length, does.
+    # Clipping at the border bends the step and may turn it downhill. In that case the gradient,
+    # scaled to the step's length, replaces it.
     move = _inside(point + step, box) - point
     steepness = _length(free_gradient)
     uphill = _dot(move, free_gradient) > 1e-3 * _length(move) * steepness
@@ -131,12 +145,12 @@ def _direction(inverse: Tensor, free_gradient: Tensor, point: Tensor, box: Box) 
 def _update(
     inverse: Tensor, is_scaled: Tensor, move: Tensor, change: Tensor, success: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The BFGS update of the inverse, skipped where the function did not bend downwards.
+    """Apply the BFGS update to the inverse, except where the function did not bend downwards.
 
     H + s u' + u s' with u = ((1 + c' H c / s' c) s / 2 - H c) / s' c, where s is the move, c the
     change of the gradient, and H starts as the identity times the first curvature seen.
     """
-    # What the gradient did in coordinates that were held says nothing about the free ones.
+    # Changes of the gradient in fixed coordinates say nothing about the free ones.
     change = change.masked_fill(move == 0, 0.0)
     bend, length = _dot(move, change), _length(change)
     applies = success & (bend > 1e-12 * _length(move) * length)
@@ -150,7 +164,7 @@ def _update(
 
 
 def _free(gradient: Tensor, point: Tensor, box: Box) -> Tensor:
-    """The gradient without the coordinates that sit on the border and want to leave."""
+    """Set the gradient to zero in coordinates that are on the border and point outwards."""
     is_held = _inside(point + gradient.sign(), box) == point
     return gradient.masked_fill(is_held, 0.0)
 

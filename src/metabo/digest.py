@@ -1,4 +1,4 @@
-"""Digests that tell whether what was written is what is read."""
+"""Digests that reveal whether data has changed since it was written."""
 
 import hashlib
 import json
@@ -9,12 +9,12 @@ from torch import Tensor
 
 
 def text_digest(text: str) -> str:
-    """The SHA-256 of a text, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def tensor_digest(tensors: Mapping[str, Tensor]) -> str:
-    """The SHA-256 of tensors: their names in order, types, shapes and bytes."""
+    """Return the SHA-256 of tensors: their names in sorted order, types, shapes and bytes."""
     digest = hashlib.sha256()
     for name, value in sorted(tensors.items()):
         kind = str(value.dtype).removeprefix("torch.")

@@ -1,4 +1,4 @@
-"""The one BO loop: E episodes in lockstep."""
+"""The BO loop: E episodes in lockstep."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,14 +17,16 @@ from metabo.tasks import TaskFamily, Tasks, TasksWithPrior
 
 @dataclass(frozen=True)
 class Episodes:
-    """What happened in a batch of finished runs."""
+    """The record of a batch of finished runs."""
 
     queries: Float[Tensor, "E T D"]
+    """Points queried at each step, in the unit cube."""
     observed: Float[Tensor, "E T"]
-    """The values the runs saw, noise included."""
+    """Observed values, noise included."""
     values: Float[Tensor, "E T"]
-    """The noise-free values at the queries."""
+    """Noise-free values at the queries."""
     optimum: Float[Tensor, " E"]
+    """Maximum of each task."""
 
     @property
     def regret(self) -> Float[Tensor, "E T"]:
@@ -47,15 +49,28 @@ def rollout(
 
     Args:
         policy: Decides the queries.
-        tasks: The objectives; their device is where everything happens.
-        family: Gives the GP prior, the noise of observations and the budget.
-        seed: Of the random numbers inside the episodes, or a tensor (see `Noise.at`).
+        tasks: The objectives; everything is computed on their device.
+        family: Provides the GP prior, the observation noise and the budget.
+        seed: Random seed of the episodes, or a tensor (see `Noise.at`).
         budget: Evaluations per episode; the family's own if None.
-        prior: GP hyperparameters, for all episodes or each; the family's own if None. Tasks that
-            come with their own are run with those.
-        episodes: Numbers by which episodes draw their random numbers; 0, 1, ... if None. An
-            episode run alone under its number repeats what it did among others.
-        on_step: Called after each step with the number of steps done and what was proposed.
+        prior: GP hyperparameters, shared by all episodes or one row each; the family's own if
+            None. Tasks with their own prior always use that.
+        episodes: Number of each episode, which determines its random numbers; 0, 1, ... if None.
+            An episode run alone under its number repeats what it did in a batch.
+        on_step: Called after each step with the number of steps done and the proposal.
+
+    Returns:
+        The queries and values of every episode; `.regret` is the simple regret after each step.
+
+    Examples:
+        >>> from metabo import family
+        >>> from metabo.policies import classical, searcher
+        >>> from metabo.seeding import generator
+        >>> branin = family("branin")
+        >>> tasks = branin.sample(2, generator(0, "test tasks"))
+        >>> policy = classical("random", branin.domain, searcher("sobol", branin.domain))
+        >>> rollout(policy, tasks, branin, seed=0, budget=5).regret.shape
+        torch.Size([2, 5])
     """
     optimum = tasks.optimum
     device, n = optimum.device, optimum.shape[0]

@@ -1,4 +1,4 @@
-"""How well runs did."""
+"""Metrics of optimization runs: regret, and its statistics over tasks."""
 
 import torch
 from torch import Tensor
@@ -10,27 +10,49 @@ from metabo.shapes import Float, Int
 def simple_regret(
     values: Float[Tensor, "E T"], observed: Float[Tensor, "E T"], optimum: Float[Tensor, " E"]
 ) -> Float[Tensor, "E T"]:
-    """R_t = f(x*) - f(x_t+), with x_t+ where the best value up to step t was *observed*.
+    """Return the simple regret R_t = f(x*) - f(x_t+) after each step.
 
-    With noise the value there may be worse than one seen before: the optimizer cannot know, so
-    regret may rise.
+    x_t+ is the query whose *observed* value is the best up to step t. With noise its true value
+    may be worse than that of an earlier incumbent, so regret may rise.
+
+    Args:
+        values: Noise-free values at the queries.
+        observed: Values that the optimizer saw, noise included.
+        optimum: Maximum of each task, f(x*).
+
+    Examples:
+        >>> values = torch.tensor([[1.0, 3.0, 2.0]])
+        >>> simple_regret(values, values, torch.tensor([4.0])).tolist()
+        [[3.0, 1.0, 1.0]]
     """
     incumbent = observed.cummax(-1).indices
     return optimum[:, None] - values.gather(-1, incumbent)
 
 
 def quantiles(regret: Float[Tensor, "E T"], levels: list[float]) -> Float[Tensor, "q T"]:
-    """Quantiles over episodes at each step, linearly interpolated."""
+    """Return the quantiles over episodes at each step, linearly interpolated.
+
+    Examples:
+        >>> quantiles(torch.tensor([[1.0], [2.0], [3.0]]), [0.5]).tolist()
+        [[2.0]]
+    """
     return torch.quantile(regret, regret.new_tensor(levels), dim=0)
 
 
 def bootstrap_mean(
     regret: Float[Tensor, "E T"], *, level: float = 0.9, draws: int = 2000, seed: int = 0
 ) -> Float[Tensor, "3 T"]:
-    """Lower end, mean and upper end of an interval for the mean over tasks.
+    """Estimate a confidence interval of the mean over tasks by bootstrapping.
 
-    Tasks are drawn again with replacement: the interval tells how much the mean depends on which
-    of them happened to be there. Methods given the same seed are compared on the same draws.
+    Tasks are resampled with replacement: the interval shows how much the mean depends on which of
+    them happened to be drawn. Methods with the same seed are compared on the same resamples.
+
+    Returns:
+        Lower end, mean and upper end of the interval at each step.
+
+    Examples:
+        >>> bootstrap_mean(torch.tensor([[2.0], [2.0]])).tolist()
+        [[2.0], [2.0], [2.0]]
     """
     means = regret[_resampled(len(regret), draws, seed)].mean(1)  # draws T
     return _interval(means, regret.mean(0), level)
@@ -39,7 +61,15 @@ def bootstrap_mean(
 def bootstrap_median(
     regret: Float[Tensor, "E T"], *, level: float = 0.9, draws: int = 1000, seed: int = 0
 ) -> Float[Tensor, "3 T"]:
-    """Lower end, median and upper end of an interval for the median over tasks, as above."""
+    """Estimate a confidence interval of the median over tasks by bootstrapping.
+
+    Returns:
+        Lower end, median and upper end of the interval at each step.
+
+    Examples:
+        >>> bootstrap_median(torch.tensor([[2.0], [2.0]])).tolist()
+        [[2.0], [2.0], [2.0]]
+    """
     medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
     return _interval(medians, regret.quantile(0.5, 0), level)
 
@@ -52,9 +82,15 @@ def bootstrap_steps(
     draws: int = 300,
     seed: int = 0,
 ) -> tuple[int, int, int]:
-    """Lower end, value and upper end of the first step with a median at most the threshold.
+    """Estimate when the median over tasks reaches a threshold, with a bootstrap interval.
 
-    T + 1 stands for never.
+    Returns:
+        Lower end, value and upper end of the first step, from 1, whose median is at most the
+        threshold; T + 1 if no step is.
+
+    Examples:
+        >>> bootstrap_steps(torch.tensor([[2.0, 1.0, 0.5], [2.0, 1.0, 0.5]]), threshold=1.0)
+        (2, 2, 2)
     """
     medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
     steps = steps_to(medians, threshold).sort().values
@@ -76,12 +112,22 @@ def _interval(
 
 
 def fraction_solved(regret: Float[Tensor, "E T"], threshold: float) -> Float[Tensor, " T"]:
-    """The share of episodes whose regret is at most the threshold, at each step."""
+    """Return the share of episodes with regret at most the threshold, at each step.
+
+    Examples:
+        >>> fraction_solved(torch.tensor([[2.0, 0.1], [2.0, 1.0]]), threshold=0.5).tolist()
+        [0.0, 0.5]
+    """
     return (regret <= threshold).to(regret.dtype).mean(0)
 
 
 def steps_to(regret: Float[Tensor, "E T"], threshold: float) -> Int[Tensor, " E"]:
-    """The first step, from 1, with regret at most the threshold; T + 1 where there is none."""
+    """Return the first step, from 1, with regret at most the threshold; T + 1 if there is none.
+
+    Examples:
+        >>> steps_to(torch.tensor([[2.0, 0.1], [2.0, 1.0]]), threshold=0.5).tolist()
+        [2, 3]
+    """
     reached = regret <= threshold
     first = reached.byte().argmax(-1) + 1
     return torch.where(reached.any(-1), first, regret.shape[-1] + 1)

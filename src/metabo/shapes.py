@@ -7,10 +7,11 @@
 | `D`  | input dimensions         | `M`  | source tasks                   |
 | `F`  | features per candidate   | `K`  | local searches                 |
 | `P`  | parameters of a task     | `S`  | starts of a hyperparameter fit |
-| `C`  | components of a mixture  | `G`  | 1 where M sources share it, or M |
+| `C`  | components of a mixture  | `G`  | 1 if M sources share it, else M |
 
 There is exactly one explicit leading axis: points are `E N D`, values `E N`. `#E` marks an axis
-that is `E` long or 1 and shared. Annotations are checked at run time in the test suite only.
+of size `E`, or of size 1 if all episodes share it. Annotations are checked at run time in the test
+suite only.
 """
 
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ else:
     except ImportError:
 
         class _Axes:
-            """Stands in for jaxtyping where it is not installed: axes only document."""
+            """Stand-in for jaxtyping if it is not installed: axes are documentation only."""
 
             def __class_getitem__(cls, item):
                 return item[0]

@@ -1,4 +1,4 @@
-"""An optimization run as an immutable value, and what it believes about points."""
+"""An optimization run as an immutable value, and its belief about points."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from metabo.gp import GP, Prior, reduced
 from metabo.shapes import Float, Int
 
 BeliefPullback = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""From derivatives in a belief's mean, std and x to derivatives in the points, `E N D`."""
+"""Map derivatives with respect to a belief's mean, std and x to those of its points, `E N D`."""
 
 
 @dataclass(frozen=True)
@@ -22,58 +22,94 @@ class History:
     """The queries of each episode so far and their observed values."""
 
     x: Float[Tensor, "E t D"]
+    """Points queried so far, in the unit cube."""
     y: Float[Tensor, "E t"]
+    """Values observed at those points; larger is better."""
 
     def then(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "History":
-        """These queries and one more of each episode."""
+        """Return the history with one more query per episode."""
         return History(torch.cat([self.x, x[:, None]], 1), torch.cat([self.y, y[:, None]], 1))
 
 
 @dataclass(frozen=True)
 class Belief:
-    """What is known about N points of each episode: all that an AF may look at."""
+    """The model's view of N points of each episode: all that an AF may use to score them.
+
+    Examples:
+        >>> from metabo.gp import Prior
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> state = BOState.start(prior, episodes=1, budget=10)
+        >>> belief = state.belief(torch.tensor([[[0.2], [0.8]]], dtype=torch.float64))
+        >>> belief.mean.tolist(), belief.std.tolist()
+        ([[0.0, 0.0]], [[1.0, 1.0]])
+    """
 
     x: Float[Tensor, "E N D"]
+    """Points in the unit cube."""
     mean: Float[Tensor, "E N"]
+    """Posterior mean at each point."""
     std: Float[Tensor, "E N"]
-    """Always positive."""
+    """Posterior standard deviation at each point, always positive."""
     best: Float[Tensor, " E"]
-    """The largest observed value; 0, the prior mean, before any: no oracle of the task is used."""
+    """Largest value observed so far; before any observation 0, the prior mean."""
     history: History
+    """All queries so far and their values."""
     step: Int[Tensor, ""]
-    """Observations so far, on the device: a number would be frozen into a captured graph."""
+    """Number of observations so far, as a tensor: a captured graph would freeze a plain number."""
     budget: Int[Tensor, ""]
+    """Number of evaluations in the whole run."""
 
     def copy(self) -> "Belief":
-        """The same belief in tensors of its own, outside of any autograd graph."""
+        """Return the same belief in new tensors, detached from any autograd graph."""
         x, mean, std, best = (q.detach().clone() for q in (self.x, self.mean, self.std, self.best))
         history = History(self.history.x.detach().clone(), self.history.y.detach().clone())
         return Belief(x, mean, std, best, history, self.step.clone(), self.budget.clone())
 
     @cached_property
     def improvement(self) -> Float[Tensor, "E N"]:
-        """The expected excess over the best value, in deviations: z = (mean - best) / std."""
+        """Excess of the mean over the best value, in deviations: z = (mean - best) / std."""
         return (self.mean - self.best.unsqueeze(-1)) / self.std
 
     @cached_property
     def log_std(self) -> Float[Tensor, "E N"]:
-        """The logarithm of the deviation."""
+        """Natural logarithm of the posterior standard deviation."""
         return self.std.log()
 
 
 @dataclass(frozen=True)
 class BOState:
-    """E optimization runs after t of T evaluations, driven by `propose` and `observe`."""
+    """E optimization runs after t of T evaluations; policies propose, `observe` advances.
+
+    Examples:
+        >>> from metabo.gp import Prior
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> state = BOState.start(prior, episodes=2, budget=10)
+        >>> x = torch.tensor([[0.5], [0.5]], dtype=torch.float64)
+        >>> state = state.observe(x, torch.tensor([1.0, 3.0], dtype=torch.float64))
+        >>> state.n_observed, state.best.tolist()
+        (1, [1.0, 3.0])
+    """
 
     gp: GP
+    """Posterior of each run given its observations (at most 1,000 of them)."""
     step: Int[Tensor, ""]
+    """Number of evaluations so far, t, as a tensor on the GP's device."""
     budget: Int[Tensor, ""]
+    """Number of evaluations in the whole run, T."""
     told: History | None = None
-    """All observations, where the GP sees only some of them; None where it sees them all."""
+    """All observations if the GP sees only some of them; None if it sees them all."""
 
     @classmethod
     def start(cls, prior: Prior, *, episodes: int, budget: int) -> "BOState":
-        """The runs before their first evaluation, on the prior's device."""
+        """Start `episodes` runs on the prior's device.
+
+        Returns:
+            The state before the first evaluation.
+
+        Raises:
+            ShapeError: If `episodes` or `budget` is less than 1, or the prior has another number
+                of rows than 1 or `episodes`.
+        """
         if episodes < 1 or budget < 1:
             raise ShapeError(
                 f"A run needs at least one episode and a budget of at least 1, but got {episodes} "
@@ -86,9 +122,15 @@ class BOState:
     def after(
         cls, prior: Prior, x: Float[Tensor, "E t D"], y: Float[Tensor, "E t"], *, budget: int
     ) -> "BOState":
-        """The runs after these evaluations, as observed one by one but for rounding.
+        """Start the runs with these evaluations already observed.
 
-        Of more than 1,000 evaluations the GP sees so many (`metabo.gp.reduction`).
+        Returns:
+            The state that observing them one by one gives, up to rounding. If there are more than
+            1,000 evaluations, the GP sees 1,000 of them (`metabo.gp.reduction`).
+
+        Raises:
+            DomainError: If a point lies outside of the unit cube.
+            DataError: If a value is not finite.
         """
         begun = cls.start(prior, episodes=x.shape[0], budget=budget)
         require_inside(x)
@@ -99,38 +141,44 @@ class BOState:
 
     @cached_property
     def history(self) -> History:
-        """Queries and values so far, all of them."""
+        """All queries and values so far."""
         return History(self.gp.x, self.gp.y) if self.told is None else self.told
 
     @property
     def n_episodes(self) -> int:
-        """E, the episodes in lockstep."""
+        """Number of episodes that run in lockstep, E."""
         return self.gp.x.shape[0]
 
     @property
     def n_observed(self) -> int:
-        """How many evaluations each episode has spent, as a number: it decides shapes."""
+        """Number of evaluations of each episode so far, as a plain int: it determines shapes."""
         return self.history.x.shape[-2]
 
     @cached_property
     def best(self) -> Float[Tensor, " E"]:
-        """The largest value observed in each episode; 0 before any."""
-        with torch.inference_mode(mode=False):  # kept, so it has to serve outside of it too
+        """Largest value observed in each episode; 0 before any observation."""
+        with torch.inference_mode(mode=False):  # cached, so it must be usable outside of it too
             return self.history.y.amax(-1) if self.n_observed else self.gp.mean
 
     def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
-        """The GP's view of the points `x`, differentiable in them."""
+        """Return the GP's belief about the points `x`, differentiable with respect to them."""
         mean, std = self.gp.predict(x)
         return Belief(x, mean, std, self.best, self.history, self.step, self.budget)
 
     def belief_with_pullback(self, x: Float[Tensor, "E N D"]) -> tuple[Belief, BeliefPullback]:
-        """The belief at `x`, and what takes derivatives in it to derivatives in `x`."""
+        """Return the belief at `x`, and a function from derivatives in it to those in `x`."""
         mean, std, pullback = self.gp.predict_with_pullback(x)
         belief = Belief(x, mean, std, self.best, self.history, self.step, self.budget)
         return belief, lambda d_mean, d_std, d_x: pullback(d_mean, d_std) + d_x
 
     def observe(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "BOState":
-        """The runs after evaluating `x` and seeing `y`."""
+        """Return the state after evaluating `x` in each episode and observing `y`.
+
+        Raises:
+            ShapeError: If `x` or `y` has the wrong shape.
+            DomainError: If a point lies outside of the unit cube.
+            DataError: If a value is not finite.
+        """
         gp = self.gp.condition(x, y)
         if not is_capturing(x):
             require_inside(x)

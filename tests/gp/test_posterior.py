@@ -202,7 +202,7 @@ def test_the_gp_interpolates_its_own_fit_at_any_scale_of_the_values(scale):
 )
 def test_impossible_hyperparameters_are_refused(change):
     good = {"lengthscale": [0.2, 0.2], "signal_variance": 1.0, "noise_variance": 0.0}
-    with pytest.raises(OptionError, match="must be positive, the noise variance not negative"):
+    with pytest.raises(OptionError, match="`noise_variance` must not be negative"):
         Prior.of(**(good | change))
 
 

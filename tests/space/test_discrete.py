@@ -28,7 +28,7 @@ def test_the_first_points_of_a_huge_space_are_different():
 
 
 def test_a_real_space_has_no_list():
-    with pytest.raises(OptionError, match="has no list of points"):
+    with pytest.raises(OptionError, match="a `Float` cannot be listed"):
         first_points(Space.cube(2), 3)
 
 

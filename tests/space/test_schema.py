@@ -34,7 +34,7 @@ def test_the_schema_is_stable():
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ([1], "A space is an object of parameters by name"),
+        ([1], "A space must be an object that maps names"),
         ({"x": {"type": "real", "low": 0, "high": 1}}, "Parameter `x` must be like"),
         ({"x": {"type": "float", "low": 0}}, "Parameter `x` must be like"),
         ({"x": {"type": "float", "low": 0, "high": 1, "step": 1}}, "Parameter `x` must be like"),

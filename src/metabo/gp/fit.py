@@ -1,7 +1,7 @@
-"""GP hyperparameters from data, by type-2 maximum likelihood or MAP, for many data sets at once.
+"""Fitting of GP hyperparameters, by type-2 maximum likelihood or MAP, to many data sets at once.
 
-The log marginal likelihood, plus a log density where one is given, is climbed in the logarithms of
-lengthscales, signal variance and noise variance, from several Sobol starts, by `metabo.ascent`.
+`metabo.ascent` maximizes the log marginal likelihood, plus a log density if one is given, over the
+logarithms of lengthscales, signal variance and noise variance, from several Sobol starts.
 """
 
 from dataclasses import dataclass
@@ -23,15 +23,20 @@ from metabo.shapes import Float
 
 @dataclass(frozen=True)
 class Bounds:
-    """Where hyperparameters may lie; variances are relative to that of the data set's values."""
+    """Ranges of the hyperparameters; variances are relative to that of the data set's values."""
 
     lengthscale: Range = (0.01, 100.0)
+    """Allowed range of each lengthscale."""
     signal: Range = (1e-3, 1e4)
+    """Allowed range of the relative signal variance."""
     noise: Range = (1e-16, 1.0)
+    """Allowed range of the relative noise variance."""
     start_lengthscale: Range = (0.05, 2.0)
-    """Where starts are drawn from; likewise below."""
+    """Range from which starting lengthscales are drawn."""
     start_signal: Range = (0.3, 30.0)
+    """Range from which starting signal variances are drawn."""
     start_noise: Range = (1e-10, 1e-3)
+    """Range from which starting noise variances are drawn."""
 
 
 def fit(
@@ -48,21 +53,35 @@ def fit(
     iterations: int = 80,
     tolerance: float | None = None,
 ) -> Prior:
-    """The prior under which each data set is likeliest, times its own density where there is one.
+    """Fit a prior to each data set, by maximum likelihood or (with a `hyperprior`) MAP.
 
     Args:
         x: Inputs, one set per data set.
-        y: Values.
+        y: Values at these inputs.
         kernel: Correlation function.
         mean: Prior mean, as in `Prior`.
-        bounds: Limits of the search.
-        hyperprior: Densities of the hyperparameters; those of variances are of variances relative
-            to that of the data set's values. Without it all are equally likely.
+        bounds: Limits of the search; the defaults of `Bounds` if None.
+        hyperprior: Densities of the hyperparameters, where variances are relative to that of the
+            data set's values. If None, all hyperparameters are equally likely.
         jitter: Added to the diagonal, as in `Prior`.
-        n_starts: Hyperparameters tried first: Sobol points, the same for each data set.
-        n_climbs: How many of the best of them are climbed from.
+        n_starts: Number of hyperparameter settings tried first: Sobol points, the same for each
+            data set.
+        n_climbs: Number of the best of them from which to climb.
         iterations: Likelihood gradients per climb.
-        tolerance: Slope of the log likelihood per e-fold at which climbs end earlier.
+        tolerance: Slope of the log likelihood per e-fold below which climbs end early.
+
+    Returns:
+        A prior with one row of hyperparameters per data set.
+
+    Raises:
+        ShapeError: If the shapes of `x` and `y` do not match, or there are no observations.
+        DataError: If `x` or `y` holds NaN or infinity.
+
+    Examples:
+        >>> x = torch.linspace(0, 1, 12, dtype=torch.float64)[None, :, None]
+        >>> prior = fit(x, (6 * x[..., 0]).sin())
+        >>> prior.lengthscale.shape, bool(prior.noise_variance < 1e-3)
+        (torch.Size([1, 1]), True)
     """
     _check(x, y)
     require_names(kernel, mean)
@@ -70,7 +89,7 @@ def fit(
     bounds = bounds or Bounds()
     centred = y if mean == "zero" else y - y.mean(-1, keepdim=True)
     spread = centred.square().mean(-1)
-    spread = torch.where(spread > 0, spread, 1.0)  # E; constant values have none
+    spread = torch.where(spread > 0, spread, 1.0)  # E; constant values have no spread
     likelihood = Likelihood(x, centred, kernel, jitter)
     # Variances are relative to the spread.
     offset = torch.nn.functional.pad(spread.log()[:, None].expand(-1, 2), (dim, 0))[:, None]
@@ -116,4 +135,7 @@ def _check(x: Tensor, y: Tensor) -> None:
             f"{tuple(x.shape)} and {tuple(y.shape)}."
         )
     if not bool(torch.isfinite(y).all() and torch.isfinite(x).all()):
-        raise DataError("`x` and `y` must be finite, but there is NaN or infinity. Leave it out.")
+        raise DataError(
+            "`x` and `y` must be finite, but contain NaN or infinity. Leave those observations "
+            "out."
+        )

@@ -1,8 +1,8 @@
-"""What is expected of GP hyperparameters before any data: log-normal densities.
+"""Log-normal priors on GP hyperparameters.
 
-A handful of points is explained best by extremes: noise only, or a lengthscale as long or as short
-as allowed. Maximizing likelihood times density (MAP) keeps to what is plausible, and the data has
-its way as soon as there is enough of it.
+Extreme hyperparameters explain a handful of points best: noise only, or the longest or shortest
+lengthscale allowed. Maximizing likelihood times density (MAP) keeps the hyperparameters plausible,
+and the data outweighs the density as soon as there is enough of it.
 """
 
 import math
@@ -15,29 +15,43 @@ from metabo.shapes import Float
 
 @dataclass(frozen=True)
 class LogNormal:
-    """log v ~ N(location, scale^2); the density of v itself is largest at exp(m - s^2)."""
+    """Log-normal density: log v ~ N(location, scale^2), with its mode at exp(location - scale^2).
+
+    Examples:
+        >>> LogNormal(location=0.0, scale=1.0)
+        LogNormal(location=0.0, scale=1.0)
+    """
 
     location: float
+    """Mean of log v."""
     scale: float
+    """Standard deviation of log v."""
 
 
 @dataclass(frozen=True)
 class HyperPrior:
-    """Densities of lengthscales, signal variance and noise variance, for standardized values."""
+    """Densities of lengthscales, signal variance and noise variance, for standardized values.
+
+    Examples:
+        >>> HyperPrior.usual(dim=2).noise
+        LogNormal(location=-4.0, scale=3.0)
+    """
 
     lengthscale: LogNormal
-    """Of each dimension."""
+    """Density of the lengthscale of each dimension."""
     signal: LogNormal
+    """Density of the signal variance, relative to the variance of the values."""
     noise: LogNormal
+    """Density of the noise variance, relative to the variance of the values."""
 
     @classmethod
     def usual(cls, dim: int) -> "HyperPrior":
-        """BoTorch's lengthscales, which grow with sqrt(D), and wide densities of the variances.
+        """Return BoTorch's lengthscale density, which scales with sqrt(D), and wide variances.
 
-        The lengthscales are those of Hvarfner et al. (2024). BoTorch has no signal variance; this
-        one's density is largest at 1, the variance of the values. BoTorch's noise, LogNormal(-4,
-        1), takes a deviation of 8 % for granted, which keeps runs on noise-free values from
-        closing in; this one is three times as wide.
+        The density of the lengthscales is that of Hvarfner et al. (2024). BoTorch has no signal
+        variance; the density of this one is largest at 1, the variance of the values. BoTorch's
+        noise, LogNormal(-4, 1), assumes a standard deviation of about 8 %, which keeps runs on
+        noise-free values from converging; this density is three times as wide.
         """
         return cls(
             LogNormal(math.sqrt(2) + 0.5 * math.log(dim), math.sqrt(3)),
@@ -48,9 +62,10 @@ class HyperPrior:
     def __call__(
         self, theta: Float[Tensor, "E S P"]
     ) -> tuple[Float[Tensor, "E S"], Float[Tensor, "E S P"]]:
-        """Log densities up to a constant, and their gradients.
+        """Return log densities up to a constant, and their gradients.
 
-        `theta` holds the logarithms of D lengthscales, signal variance and noise variance.
+        Args:
+            theta: Logarithms of D lengthscales, the signal variance and the noise variance.
         """
         parts = [self.lengthscale] * (theta.shape[-1] - 2) + [self.signal, self.noise]
         location = theta.new_tensor([part.location for part in parts])

@@ -1,4 +1,4 @@
-"""How likely data is under GP hyperparameters.
+"""The log marginal likelihood of data under GP hyperparameters, and its gradient.
 
 The log marginal likelihood is -1/2 z' A^-1 z - 1/2 log |A| - t/2 log 2 pi, where z = y - m and A
 is the covariance of the observations. Its derivative along dA is 1/2 tr((a a' - A^-1) dA) with
@@ -18,16 +18,27 @@ from metabo.gp.prior import SIGNAL_FLOOR, Prior
 from metabo.shapes import Float
 
 _FEW_DIMENSIONS = 20
-"""Up to here squared differences are kept, D t^2 of them. In more dimensions to read them takes
-longer than to multiply the points: there r^2 is |a|^2 + |b|^2 - 2ab, right to 1e-11."""
+"""Number of dimensions up to which the D t^2 squared differences are stored.
+
+In more dimensions reading them takes longer than multiplying the points: there r^2 is computed as
+|a|^2 + |b|^2 - 2ab, accurate to 1e-11.
+"""
 _PAIRS = 2**20
-"""Covariances of a data set at once, where only values are wanted: 8 MB, and some copies."""
+"""Covariances of a data set computed at once if only values are needed: 8 MB, and some copies."""
 
 
 def log_likelihood(
     prior: Prior, x: Float[Tensor, "E t D"], y: Float[Tensor, "E t"]
 ) -> Float[Tensor, " E"]:
-    """Log marginal likelihood of each data set under the prior, its jitter included."""
+    """Return the log marginal likelihood of each data set under the prior, jitter included.
+
+    Examples:
+        >>> prior = Prior.of([0.5], signal_variance=1.0, noise_variance=0.0)
+        >>> x = torch.tensor([[[0.5]]], dtype=torch.float64)
+        >>> y = torch.zeros(1, 1, dtype=torch.float64)
+        >>> round(float(log_likelihood(prior, x, y)), 4)  # -log(2 pi) / 2
+        -0.9189
+    """
     covariance = prior.signal_variance[:, None, None] * correlation(
         prior.kernel, x, x, prior.lengthscale
     )
@@ -43,33 +54,36 @@ def log_likelihood(
 class Likelihood:
     """The log likelihood of E data sets as a function of S sets of hyperparameters each.
 
-    It gives its gradient along, written out: recorded operation by operation, a fit would take
-    several times as long.
+    The gradient is written out by hand: with autograd a fit would take several times as long.
     """
 
     x: Float[Tensor, "E t D"]
+    """Inputs of each data set."""
     z: Float[Tensor, "E t"]
-    """Values less their prior mean."""
+    """Values of each data set minus their prior mean."""
     kernel: KernelName
+    """Name of the correlation function."""
     jitter: float
+    """Constant added to the diagonal of the covariance, beside the noise."""
 
     def __call__(
         self, theta: Float[Tensor, "E S P"]
     ) -> tuple[Float[Tensor, "E S"], Float[Tensor, "E S P"]]:
-        """Values, -inf where they cannot be computed, and gradients.
+        """Return log likelihoods (-inf where they cannot be computed) and their gradients.
 
-        `theta` holds the logarithms of D lengthscales, signal variance and noise variance.
+        Args:
+            theta: Logarithms of D lengthscales, the signal variance and the noise variance.
         """
         value, gradient = self._evaluated(theta)
         return value, gradient()
 
     def values(self, theta: Float[Tensor, "E S P"]) -> Float[Tensor, "E S"]:
-        """Values alone, for a third of the time, and of memory that does not grow with S."""
+        """Return log likelihoods only, in a third of the time and memory independent of S."""
         size = max(1, _PAIRS // self.z.shape[-1] ** 2)
         return torch.cat([self._evaluated(part)[0] for part in theta.split(size, 1)], 1)
 
     def _evaluated(self, theta: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
-        """Values, and what computes the gradients."""
+        """Return the values, and a function that computes their gradients."""
         dim, t = self.x.shape[-1], self.z.shape[-1]
         precision = (-2 * theta[..., :dim]).exp()  # E S D
         signal, noise = theta[..., dim:].exp().split(1, -1)  # E S 1
@@ -92,7 +106,7 @@ class Likelihood:
             change = weights * weights.mT - torch.cholesky_inverse(factor)  # E S t t
             d_precision = self._sums(change.flatten(-2) * slopes)
             trace = change.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True)
-            # tr(change A) is known, and A without its diagonal is the signal's part.
+            # tr(change A) is known, and A minus its diagonal is the contribution of the signal.
             d_signal = 0.5 * (quadratic.unsqueeze(-1) - t - trace * diagonal)
             d_diagonal, is_floor = 0.5 * trace, diagonal == floor
             return torch.cat(
@@ -107,7 +121,7 @@ class Likelihood:
         return value, gradient
 
     def _distances(self, precision: Float[Tensor, "E S D"]) -> Float[Tensor, "E S tt"]:
-        """r^2 of all pairs of points."""
+        """Return r^2 of all pairs of points."""
         if self.x.shape[-1] <= _FEW_DIMENSIONS:
             return precision @ self._squares
         at = self._centred.unsqueeze(1) * precision.sqrt().unsqueeze(-2)  # E S t D
@@ -116,7 +130,7 @@ class Likelihood:
         return r2.clamp_min(0).flatten(-2)
 
     def _sums(self, weight: Float[Tensor, "E S tt"]) -> Float[Tensor, "E S D"]:
-        """The sums of all pairs' squared differences, with weights, coordinate by coordinate."""
+        """Return the weighted sum of all pairs' squared differences in each coordinate."""
         if self.x.shape[-1] <= _FEW_DIMENSIONS:
             return weight @ self._squares.mT
         t, at = self.z.shape[-1], self._centred.unsqueeze(1)  # E 1 t D
@@ -129,6 +143,6 @@ class Likelihood:
 
     @cached_property
     def _squares(self) -> Float[Tensor, "E D tt"]:
-        """Squared differences of all pairs of points, coordinate by coordinate."""
+        """Squared differences of all pairs of points in each coordinate."""
         columns = self.x.mT
         return (columns[..., :, None] - columns[..., None, :]).square().flatten(-2)

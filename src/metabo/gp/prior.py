@@ -1,4 +1,4 @@
-"""GP hyperparameters, shared by all episodes or one set for each."""
+"""GP hyperparameters: one set shared by all episodes, or one set for each."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,29 +13,42 @@ from metabo.gp.kernels import KERNELS, KernelName
 from metabo.shapes import Float, Int
 
 JITTER = 1e-8
-"""Added to the diagonal beside the noise, as the GP library of the published experiments does.
+"""Constant added to the diagonal beside the noise, as in the published experiments' GP library.
 
-It is absolute: values should have a scale of about one (1e-4 would be taken for noise).
+It is absolute: values should have a scale of about one (a scale of 1e-4 would look like noise).
 """
 
 SIGNAL_FLOOR = 1e-12
-"""Least share of the signal variance that the diagonal has."""
+"""Smallest diagonal, as a share of the signal variance."""
 
 
 @dataclass(frozen=True)
 class Prior:
-    """A Gaussian-process prior: f ~ GP(m, s k), y = f(x) + N(0, noise)."""
+    """A Gaussian-process prior: f ~ GP(m, s k), y = f(x) + N(0, noise).
+
+    Examples:
+        >>> prior = Prior.of([0.2, 0.5], signal_variance=1.0, noise_variance=1e-4)
+        >>> prior.dim, prior.kernel
+        (2, 'rbf')
+        >>> Prior.read(prior.record()).lengthscale.tolist()
+        [[0.2, 0.5]]
+    """
 
     lengthscale: Float[Tensor, "#E D"]
+    """Lengthscale of each dimension, in units of the unit cube."""
     signal_variance: Float[Tensor, " #E"]
+    """Variance s of the latent function."""
     noise_variance: Float[Tensor, " #E"]
+    """Variance of the observation noise."""
     kernel: KernelName = "rbf"
+    """Correlation function: `rbf`, `matern52` or `matern32`."""
     mean: Literal["zero", "observed"] = "zero"
-    """`observed`: the average of the values observed so far (zero before the first)."""
+    """Prior mean: `zero`, or `observed` for the average of the values so far (0 before any)."""
     jitter: float = JITTER
+    """Constant added to the diagonal of the covariance, beside the noise."""
 
     def __post_init__(self) -> None:
-        """Check the names; numbers are checked where they enter, in `of`."""
+        """Check the names; `of` and `read` check the numbers."""
         require_names(self.kernel, self.mean)
 
     @classmethod
@@ -48,7 +61,21 @@ class Prior:
         kernel: KernelName = "rbf",
         mean: Literal["zero", "observed"] = "zero",
     ) -> "Prior":
-        """A prior shared by all episodes, from plain numbers."""
+        """Create a prior that all episodes share from plain numbers.
+
+        Args:
+            lengthscale: One positive number per dimension.
+            signal_variance: Positive.
+            noise_variance: Not negative.
+            kernel: Correlation function: `rbf`, `matern52` or `matern32`.
+            mean: `zero`, or `observed` for the average of the values so far.
+
+        Returns:
+            A prior with one row of hyperparameters, in float64 on the CPU.
+
+        Raises:
+            OptionError: If a number is out of range or a name unknown.
+        """
         positive = [*lengthscale, signal_variance]
         if not (
             lengthscale
@@ -57,16 +84,16 @@ class Prior:
             and math.isfinite(noise_variance)
         ):
             raise OptionError(
-                "Lengthscales and signal variance must be positive, the noise variance not "
-                "negative, all of them finite, and there must be a lengthscale, but got "
-                f"{list(lengthscale)}, {signal_variance} and {noise_variance}."
+                "A GP prior needs at least one lengthscale; lengthscales and `signal_variance` "
+                "must be positive, `noise_variance` must not be negative, and all must be finite, "
+                f"but got {list(lengthscale)}, {signal_variance} and {noise_variance}."
             )
         one = torch.ones(1, dtype=torch.float64)
         scales = torch.tensor([list(lengthscale)], dtype=torch.float64)
         return cls(scales, signal_variance * one, noise_variance * one, kernel, mean)
 
     def record(self) -> dict[str, object]:
-        """The prior as plain data, exactly."""
+        """Return the prior as plain data that `read` restores exactly."""
         return {
             "kernel": self.kernel,
             "mean": self.mean,
@@ -78,10 +105,10 @@ class Prior:
 
     @classmethod
     def read(cls, record: Mapping[str, object]) -> "Prior":
-        """The prior that `record` described.
+        """Restore a prior from what `record` returned.
 
         Raises:
-            DataError: If a field is missing, of another type or shape, or out of its range.
+            DataError: If a field is missing, out of range, or of the wrong type or shape.
         """
         names = ("lengthscale", "signal_variance", "noise_variance")
         try:
@@ -90,18 +117,22 @@ class Prior:
             require_names(kernel, mean)  # type: ignore[arg-type]
             is_finite = isinstance(jitter, int | float) and math.isfinite(jitter)
         except KeyError as error:
-            raise DataError(f"A GP prior cannot be read: {error} is missing.") from None
+            raise DataError(f"The GP prior cannot be read: {error} is missing.") from None
         except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-            raise DataError(f"A GP prior cannot be read: {error}.") from None
+            raise DataError(f"The GP prior cannot be read: {error}.") from None
         axes = [tensor.ndim for tensor in tensors]
         if axes != [2, 1, 1]:
-            raise DataError(f"A GP prior cannot be read: its numbers have {axes} axes.")
+            raise DataError(
+                "The GP prior cannot be read: lengthscales must have 2 axes, signal and noise "
+                f"variances 1 axis each, but they have {axes}."
+            )
         scales, signal, noise = tensors
         rows = {len(tensor) for tensor in tensors} - {1}
         if len(rows) > 1 or not all(tensor.numel() for tensor in tensors):
             raise DataError(
-                "A GP prior must have as many lengthscales, signal and noise variances, or one "
-                f"for all, but got shapes {[tuple(tensor.shape) for tensor in tensors]}."
+                "A GP prior must have equally many rows of lengthscales, signal variances and "
+                "noise variances, or one row for all episodes, but got shapes "
+                f"{[tuple(tensor.shape) for tensor in tensors]}."
             )
         is_right = (
             all(bool(tensor.isfinite().all()) for tensor in tensors)
@@ -112,8 +143,8 @@ class Prior:
         )
         if not is_right:
             raise DataError(
-                "A GP prior must have positive lengthscales and signal variances, no negative "
-                "noise variance or jitter, and finite numbers only, but got "
+                "A GP prior must have positive lengthscales and signal variances, a noise "
+                "variance and jitter that are not negative, and only finite numbers, but got "
                 f"{ {name: record[name] for name in (*names, 'jitter')} }."
             )
         return cls(scales, signal, noise, kernel, mean, jitter)  # type: ignore[arg-type]
@@ -125,20 +156,24 @@ class Prior:
 
     @property
     def diagonal(self) -> Float[Tensor, " #E"]:
-        """What the covariance of observations has on its diagonal beside the signal variance.
+        """Noise and jitter on the diagonal of the observations' covariance.
 
-        At least 1e-12 of the signal variance: with less, values of a large scale would leave the
-        factor singular in float64.
+        It is at least 1e-12 of the signal variance: with less, values of a large scale would make
+        the factor singular in float64.
         """
         floor = SIGNAL_FLOOR * self.signal_variance
         return torch.maximum(self.noise_variance + self.jitter, floor)
 
     def with_noise(self, std: float) -> "Prior":
-        """The prior of the same function observed with further independent noise."""
+        """Return the prior of the same function observed with additional independent noise.
+
+        Args:
+            std: Standard deviation of the additional noise.
+        """
         return replace(self, noise_variance=self.noise_variance + std**2)
 
     def take(self, rows: Int[Tensor, " n"]) -> "Prior":
-        """The priors of some episodes; one that is shared by all stays one."""
+        """Return the priors of some episodes; a shared prior stays one row."""
         if self.lengthscale.shape[0] == 1:
             return self
         return replace(
@@ -149,7 +184,7 @@ class Prior:
         )
 
     def to(self, device: torch.device | str) -> "Prior":
-        """The same prior on another device."""
+        """Return the same prior on another device."""
         return replace(
             self,
             lengthscale=self.lengthscale.to(device),
@@ -159,7 +194,7 @@ class Prior:
 
 
 def require_names(kernel: str, mean: str) -> None:
-    """Raise unless the kernel and the prior mean are known."""
+    """Raise `OptionError` unless the kernel and the prior mean are known names."""
     if kernel not in KERNELS:
         raise unknown("kernel", kernel, KERNELS)
     if mean not in ("zero", "observed"):

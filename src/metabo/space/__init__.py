@@ -1,4 +1,4 @@
-"""Named parameters, and the unit cube they are optimized in."""
+"""Named parameters and their mapping to the unit cube, in which they are optimized."""
 
 from metabo.space.parameter import Choice, Float, Int, Parameter, Value
 from metabo.space.space import MOST_COORDINATES, Space

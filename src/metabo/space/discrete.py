@@ -1,4 +1,4 @@
-"""The discrete side of a space: its points one by one, and which of them are neighbours."""
+"""The discrete parameters of a space: its points one by one, and which are neighbours."""
 
 from itertools import islice, product
 
@@ -13,7 +13,7 @@ from metabo.space.space import Space
 
 
 def is_continuous(space: Space) -> Bool[Tensor, " D"]:
-    """Which coordinates of the cube can take any value."""
+    """Tell which coordinates of the cube can take any value in [0, 1]."""
     flags: list[bool] = []
     for parameter in space.parameters.values():
         flags += [isinstance(parameter, FloatParameter)] * parameter.n_coordinates
@@ -21,19 +21,25 @@ def is_continuous(space: Space) -> Bool[Tensor, " D"]:
 
 
 def first_points(space: Space, n: int) -> Float[Tensor, "N D"]:
-    """So many different points of a space without `Float`s, or all if it has fewer, encoded."""
+    """Return `n` different encoded points of a space without `Float`, or all if it has fewer.
+
+    Raises:
+        OptionError: If the space has a `Float`.
+    """
     if space.size is None:
-        raise OptionError("A space with a `Float` has no list of points. Use `Int` or `Choice`.")
-    # An `Int` may have 2**50 values; as many as points are wanted are enough of them.
+        raise OptionError(
+            "The points of a space with a `Float` cannot be listed. Use `Int` or `Choice`."
+        )
+    # An `Int` may have 2**50 values; the first `n` of them are enough.
     values = [_coordinates(parameter, n) for parameter in space.parameters.values()]
     rows = islice(product(*values), n)
     return torch.tensor([[c for part in row for c in part] for row in rows], dtype=torch.float64)
 
 
 def neighbours(space: Space, x: Float[Tensor, "E K D"]) -> Float[Tensor, "E N D"]:
-    """All points that differ from one of `x` in one discrete parameter.
+    """Return all points that differ from one of `x` in a single discrete parameter.
 
-    A `Choice` takes each of its values, an `Int` moves by one, and by about a tenth of its range.
+    A `Choice` takes each of its values; an `Int` moves by one and by about a tenth of its range.
     """
     parts, found = space.split(x), []
     for number, parameter in enumerate(space.parameters.values()):

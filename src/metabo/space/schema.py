@@ -1,7 +1,8 @@
-"""Spaces as JSON, and how two of them differ.
+"""Spaces as JSON, and differences between two spaces.
 
-`{"rate": {"type": "float", "low": 1e-05, "high": 0.1, "log": true}, "kind": {"type": "choice",
-"values": ["a", "b"]}}`; an `Int` is of type `int`. The order of names is the order of parameters.
+An example: `{"rate": {"type": "float", "low": 1e-05, "high": 0.1, "log": true}, "kind": {"type":
+"choice", "values": ["a", "b"]}}`. An `Int` has the type `int`. The order of the names is the order
+of the parameters.
 """
 
 from collections.abc import Mapping
@@ -14,19 +15,29 @@ _TYPES: dict[str, type[Float] | type[Int]] = {"float": Float, "int": Int}
 
 
 def to_json(space: Space) -> dict[str, dict[str, object]]:
-    """The space as plain data."""
+    """Return the space as plain data."""
     return {name: _described(parameter) for name, parameter in space.parameters.items()}
 
 
 def from_json(record: object) -> Space:
-    """The space that `to_json` described; `log` may be left out."""
+    """Restore a space from what `to_json` returned; `log` may be left out.
+
+    Raises:
+        DataError: If the record does not describe a space.
+    """
     if not isinstance(record, Mapping):
-        raise DataError(f"A space is an object of parameters by name, but got {brief(record)}.")
+        raise DataError(
+            f"A space must be an object that maps names to parameters, but got {brief(record)}."
+        )
     return Space({str(name): _read(str(name), one) for name, one in record.items()})
 
 
 def first_difference(given: Space, known: Space) -> str | None:
-    """What tells two spaces apart, in words; the order of parameters does not."""
+    """Describe the first difference between two spaces; the order of parameters is ignored.
+
+    Returns:
+        The end of a sentence about the space `given`; None if the spaces are equal.
+    """
     for name in known.parameters:
         if name not in given.parameters:
             return f"parameter `{shown(name)}` is missing"
