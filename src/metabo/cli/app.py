@@ -49,9 +49,17 @@ metabo report figure-2
 
 
 class _Commands(TyperGroup):
-    """The commands, of which an unknown name is answered with the nearest one."""
+    """The commands; an unknown name is answered with the nearest one."""
 
-    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]  # Typer's own types
+    # Typer's types of these arguments are not public.
+    def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
+        # Of flags that default to None, as those for completion do, Typer asks pydantic what no
+        # value means, and importing it takes a third of the time that help takes.
+        for parameter in self.get_params(ctx):
+            parameter.default = parameter.default or False
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
         if not (args[0] in self.commands or args[0].startswith("-") or ctx.resilient_parsing):
             raise unknown("command", args[0], self.commands)
         return super().resolve_command(ctx, args)
