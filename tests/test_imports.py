@@ -30,7 +30,8 @@ def test_help_and_usage_errors_come_without_the_heavy_packages():
         "from metabo.cli import app, main\n"
         "commands = [info.name for info in app.registered_commands]\n"
         "lines = [['--version'], ['--help'], [], ['nosuch'], ['--nosuch'], ['evaluate'],\n"
-        "         ['evaluate', 'branin', '--search', 'x'], ['evaluate', 'branin', '--tasks', '0'],\n"
+        "         ['evaluate', 'branin', '--search', 'x'],\n"
+        "         ['evaluate', 'branin', '--tasks', '0'],\n"
         "         ['train', 'branin', '--preset', 'x'], ['train', 'branin', '--seconds', 'x'],\n"
         "         ['report', '--scale', 'x'], ['evaluate', 'branin', '--device', 'x']]\n"
         "for words in [*lines, *([c, '--help'] for c in commands),\n"
@@ -49,7 +50,8 @@ def test_help_and_usage_errors_come_without_the_heavy_packages():
     for line in run(code):
         status, printed, errors, *words = line.split()
         is_help = not words or words[-1] in ("--help", "--version")
-        assert (status, printed, errors) == (("0", "True", "0") if is_help else ("2", "False", "1"))
+        expected = ("0", "True", "0") if is_help else ("2", "False", "1")
+        assert (status, printed, errors) == expected, words
 
 
 def test_the_package_brings_its_public_names_when_they_are_used():

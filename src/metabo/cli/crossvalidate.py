@@ -102,7 +102,7 @@ def with_bars(
     """Cross-validate under progress bars."""
     from rich.progress import TaskID
 
-    from metabo.cli.display import progress_bars
+    from metabo.cli.progress import progress_bars
     from metabo.evaluation.crossvalidate import cross_validate
 
     progress, bars = progress_bars("{task.fields[unit]}"), dict[str, TaskID]()

@@ -71,7 +71,8 @@ def evaluate_(
     from rich.progress import TaskID
 
     from metabo.cli.console import console, say
-    from metabo.cli.display import means, progress_bars, summary
+    from metabo.cli.display import means, summary
+    from metabo.cli.progress import progress_bars
     from metabo.evaluation import evaluate
     from metabo.evaluation.plots import plot_regret, plot_tables
     from metabo.evaluation.table_summary import table_record

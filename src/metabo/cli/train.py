@@ -65,7 +65,7 @@ def train_(
 
     from metabo.cli.console import say
     from metabo.cli.crossvalidate import read_folds, show, with_bars
-    from metabo.cli.display import progress_bars
+    from metabo.cli.progress import progress_bars
     from metabo.evaluation.crossvalidate import METHODS
     from metabo.evaluation.plots import plot_training
     from metabo.pretrained import read_card
