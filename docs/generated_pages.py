@@ -72,12 +72,11 @@ def _option(parameter: Any, hint: Any) -> str:
         return name
     if parameter.metavar:
         return f"{name} {parameter.metavar}"
-    kinds = [k for k in (get_args(hint) if get_origin(hint) else (hint,)) if k is not type(None)]
+    if type(None) in get_args(hint):
+        (hint,) = (kind for kind in get_args(hint) if kind is not type(None))
     if get_origin(hint) is Literal:
-        return f"{name} {'|'.join(map(str, kinds))}"
-    kind = kinds[0]
-    if issubclass(kind, str) and hasattr(kind, "__members__"):
-        return f"{name} {'|'.join(one.value for one in kind)}"
+        return f"{name} {'|'.join(map(str, get_args(hint)))}"
+    kind = get_args(hint)[0] if get_args(hint) else hint
     return f"{name} {'TEXT' if kind is str else kind.__name__.upper()}"
 
 

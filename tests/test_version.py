@@ -26,3 +26,10 @@ def test_inside_another_repository_there_is_no_commit(tmp_path):
         check=True,
     )
     assert done.stdout.strip() == "None"
+
+
+def test_the_shell_prints_the_version():
+    done = subprocess.run(
+        [sys.executable, "-m", "metabo", "--version"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, f"metabo {version.__version__}\n")

@@ -1,5 +1,17 @@
-"""`python -m metabo`: the command `metabo`."""
+"""The command `metabo`, also to be run as `python -m metabo`."""
 
-from metabo.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command line, which Ctrl-C ends quietly even while it is being imported."""
+    try:
+        from metabo.cli import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ A message is one line of bounded length, whatever was given: values enter it thr
 and `brief` (anything else).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from reprlib import Repr
 
@@ -12,6 +12,8 @@ _SHOWN = 200
 """Characters of a name or value that a message repeats."""
 _LISTED = 600
 """Characters of known names that a message lists."""
+_CLOSE = 0.6
+"""Likeness from which on a name is suggested: of `gird` and `grid` it is 0.75."""
 
 
 class MetaBOError(Exception):
@@ -105,11 +107,18 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> OptionError:
     """The error for a name that is not among the known ones, with the nearest of them."""
     name = name if isinstance(name, str) else brief(name)
     names = sorted(known)
-    # Comparing takes the product of the lengths, for each of the names.
-    short = [n for n in names[:1000] if len(n) <= _SHOWN]
-    near = get_close_matches(name, short, n=1, cutoff=0.5) if len(name) <= _SHOWN else []
-    remedy = f"Did you mean `{near[0]}`? " if near else ""
+    near = nearest(name, names)
+    remedy = "" if near is None else f"Did you mean `{near}`? "
     return OptionError(f"Unknown {kind} `{shown(name)}`. {remedy}Choose from: {listed(names)}.")
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that a misspelled one probably stands for; None where none is close."""
+    if len(name) > _SHOWN:
+        return None
+    # Comparing takes the product of the lengths, for each of the names.
+    short = [one for one in known[:1000] if len(one) <= _SHOWN]
+    return next(iter(get_close_matches(name, short, n=1, cutoff=_CLOSE)), None)
 
 
 def listed(names: Iterable[object]) -> str:

@@ -1,14 +1,13 @@
-"""The package's version, in one place, and the commit it was taken from."""
+"""The package's version, and the commit that the sources were taken from."""
 
 import os
-import subprocess
 from pathlib import Path
 
 __version__ = "0.1.0"
 
 
 def commit() -> str | None:
-    """The commit of the source tree; `$METABO_COMMIT` says it for a copy without history."""
+    """The commit of the source tree; `$METABO_COMMIT` names it for a copy without history."""
     given = os.environ.get("METABO_COMMIT")
     # The package may be installed inside some other repository, which does not know this file.
     is_tracked = _git("ls-files", "--error-unmatch", Path(__file__).name) is not None
@@ -17,6 +16,8 @@ def commit() -> str | None:
 
 def _git(*arguments: str) -> str | None:
     """What git says in this folder; None where it fails."""
+    import subprocess  # not worth waiting for where only the version is asked for
+
     command = ["git", "-C", str(Path(__file__).parent), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)

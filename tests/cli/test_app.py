@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from metabo.cli import report
 from metabo.cli.app import in_shell_words
+from metabo.paper import catalogue
 from metabo.paper.catalogue import Experiment, Scale
 from metabo.paper.runs import job
 
@@ -146,7 +146,10 @@ def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, 
         (("evaluate", "brannin"), "Error: Unknown family `brannin`. Did you mean `branin`?"),
         (("evaluate", "branin", "--methods", "eii"), "Error: Unknown method `eii`."),
         (("evaluate", "branin", "--task-file", "missing.json"), "Error: The task file"),
-        (("evaluate", "branin", "--search", "x"), "Error: Unknown search `x`."),
+        (
+            ("evaluate", "branin", "--search", "x"),
+            "Error: `--search` must be `gradient`, `grid` or `sobol`, but got `x`.",
+        ),
         (("evaluate", "branin", "--out", "/proc/nowhere"), "Error: The output folder"),
         (("evaluate", "branin", "--out", "x" * 300), "Error: The output folder"),
         (("evaluate", "[/red]"), "Error: Unknown family `[/red]`."),
@@ -160,9 +163,20 @@ def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, 
             ("evaluate", "branin", "--artifact", "branin", "--methods", "metabo-50"),
             "which is not among the methods `metabo-50`. Add it, or give no artifact.",
         ),
-        (("evaluate", "branin", "--tasks", "many"), "Invalid value for '--tasks'"),
-        (("evaluate", "branin", "--task", "3"), "No such option"),
-        (("evaluate",), "Missing argument"),
+        (
+            ("evaluate", "branin", "--tasks", "many"),
+            "Error: `--tasks` must be a whole number of at least 1, but got `many`.",
+        ),
+        (("evaluate", "branin", "--tasks", "0"), "at least 1, but got `0`."),
+        (("train", "branin", "--seconds", "-1"), "must be a number of at least 0, but got `-1`."),
+        (("train", "branin", "--preset", "papr"), "Error: `--preset` must be `default`, `paper`,"),
+        (("evaluate", "branin", "--device", "gpu"), "Error: `--device` must be `cpu`, `cuda` or"),
+        (("evaluate", "branin", "--task", "3"), "There is no option `--task`. Did you mean"),
+        (("evaluate", "branin", "--nosuch"), "There is no option `--nosuch`. See `"),
+        (("evaluate", "branin", "--tasks"), "Option `--tasks` requires an argument."),
+        (("evaluate",), "Error: The argument `FAMILY` is missing. See `"),
+        (("evaluat",), "Error: Unknown command `evaluat`. Did you mean `evaluate`?"),
+        (("foo",), "Error: Unknown command `foo`. Choose from: `ask`"),
     ],
 )
 def test_mistakes_are_one_sentence_and_exit_code_2(
@@ -221,8 +235,8 @@ def small(monkeypatch):
     one = Experiment(
         "small", "A test", "regret", ("metabo-50", "ei", "random"), {"smoke": Scale(2, 1)}
     )
-    monkeypatch.setattr(report, "EXPERIMENTS", {"small": one})
-    monkeypatch.setattr(report, "experiment", lambda _: one)
+    monkeypatch.setattr(catalogue, "EXPERIMENTS", {"small": one})
+    monkeypatch.setattr(catalogue, "experiment", lambda _: one)
     return one
 
 
@@ -259,7 +273,7 @@ def test_report_writes_a_page_and_says_so(metabo, reported, tmp_path):
     (tmp_path / "file").touch()
     code, out, _ = metabo(*reported, "--page", tmp_path / "file" / "page")
     assert code == 0
-    assert "No page was written" in out
+    assert "Cannot write the report to" in out
 
 
 def test_report_that_misses_nothing_names_the_way_to_run_all_again(metabo, reported, tmp_path):
@@ -298,7 +312,7 @@ def test_a_stopped_forced_report_goes_on_where_it_stopped(
 
 def test_a_unit_that_cannot_run_ends_the_report_with_1(metabo, small, tmp_path, monkeypatch):
     one = replace(small, families=("rhino-1",))
-    monkeypatch.setattr(report, "experiment", lambda _: one)
+    monkeypatch.setattr(catalogue, "experiment", lambda _: one)
     arguments = ("report", "small", "--scale", "smoke", "--out", tmp_path)
     code, out, err = metabo(*arguments, "--rerun")
     assert code == 1
@@ -313,7 +327,7 @@ def test_report_names_what_it_does_not_know(metabo, tmp_path):
     assert "Unknown experiment `figure-3`" in err
     code, _, err = metabo("report", "--scale", "huge", "--out", tmp_path)
     assert code == 2
-    assert "`--scale` must be `smoke` or `full`" in err
+    assert "`--scale` must be `smoke` or `full`, but got `huge`." in err
 
 
 def special(folder):
@@ -348,7 +362,7 @@ def test_special_files_get_an_answer_at_once(metabo, tmp_path, kind, command, wh
 
 def test_an_argument_is_named_as_it_was_typed(metabo):
     _, _, err = metabo("evaluate", "branin", "--budget", "99999999999999999999")
-    assert err.startswith("Error: `--budget` must be a whole number in 1..10000, but got 99999999")
+    assert err.startswith("Error: `--budget` must be a whole number in 1..10000, but got `9999999")
     _, _, err = metabo("train", "branin:sources=0")
     assert err.startswith("Error: `sources` must lie in 1..1000000, but got 0")
     typed = ["train", "--task-file=x"]

@@ -254,7 +254,10 @@ def test_a_slip_is_not_taken_for_another_number(metabo, tmp_path, word):
         (("tell", "RUN", "x1=0.5", "value=1", "--failed"), "Error: Give one value"),
         (("tell", "RUN", "x1=0.5", "value=1", "--value", "1"), "Error: Give one value"),
         (("tell", "RUN", "x1=0.5", "x1=0.5", "value=1"), "Error: `x1` is given twice"),
-        (("tell", "RUN", "x2=0.5", "value=1"), "Error: Unknown parameter `x2`. Did you mean `x1`"),
+        (
+            ("tell", "RUN", "x2=0.5", "value=1"),
+            "Error: Unknown parameter `x2`. Choose from: `x1`.",
+        ),
         (("tell", "RUN", "0.5", "value=1"), "Error: Parameters are written `name=value`"),
         (("tell", "RUN", "x1=", "value=1"), "Error: Parameter `x1`: A value must be a number"),
         (("show", "RUN", "--out", "run.jsonl"), "Error: The picture would be `run.jsonl`"),

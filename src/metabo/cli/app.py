@@ -2,60 +2,116 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Annotated, NoReturn
 
 import typer
-from rich.console import Console
-from rich.text import Text
+from typer.core import TyperGroup
 
 from metabo.cli.crossvalidate import crossvalidate_
 from metabo.cli.evaluate import evaluate_
 from metabo.cli.explain import explain_
 from metabo.cli.listing import list_
+from metabo.cli.mistakes import usage_sentence
 from metabo.cli.report import report_
 from metabo.cli.run import ask_, extend_, forget_, init_, tell_
 from metabo.cli.show import show_
 from metabo.cli.train import train_
-from metabo.errors import MetaBOError
+from metabo.errors import MetaBOError, unknown
+from metabo.version import __version__
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Learned acquisition functions for Bayesian optimization of related problems.",
-)
-app.command("list")(list_)
-app.command("train")(train_)
-app.command("evaluate")(evaluate_)
-app.command("crossvalidate")(crossvalidate_)
-app.command("report")(report_)
-app.command("explain")(explain_)
-app.command("init")(init_)
-app.command("ask")(ask_)
-app.command("tell")(tell_)
-app.command("show")(show_)
-app.command("forget")(forget_)
-app.command("extend")(extend_)
+_COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
+    "Compare and train": {
+        "list": list_,
+        "evaluate": evaluate_,
+        "train": train_,
+        "crossvalidate": crossvalidate_,
+        "explain": explain_,
+    },
+    "Optimize your own problem, one evaluation at a time": {
+        "init": init_,
+        "ask": ask_,
+        "tell": tell_,
+        "show": show_,
+        "forget": forget_,
+        "extend": extend_,
+    },
+    "Reproduce the paper": {"report": report_},
+}
+_EXAMPLES = """Start with one of these:
+
+metabo evaluate branin --methods metabo,ei,random
+
+metabo init run.jsonl --artifact branin
+
+metabo report figure-2
+"""
+
+
+class _Commands(TyperGroup):
+    """The commands; an unknown name is answered with the nearest one."""
+
+    # Typer's types of these arguments are not public.
+    def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
+        # Of flags that default to None, as those for completion do, Typer asks pydantic what no
+        # value means, and importing it takes a third of the time that help takes.
+        for parameter in self.get_params(ctx):
+            parameter.default = parameter.default or False
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def]
+        if not (args[0] in self.commands or args[0].startswith("-") or ctx.resilient_parsing):
+            raise unknown("command", args[0], self.commands)
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(cls=_Commands, pretty_exceptions_enable=False, epilog=_EXAMPLES)
+for _panel, _commands in _COMMANDS.items():
+    for _name, _command in _commands.items():
+        app.command(_name, rich_help_panel=_panel)(_command)
+
+
+def _print_version(is_asked: bool) -> bool:
+    if is_asked:
+        typer.echo(f"metabo {__version__}")
+        raise typer.Exit
+    return is_asked
+
+
+@app.callback()
+def start(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Learned acquisition functions for Bayesian optimization of related problems."""
 
 
 def main() -> None:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
     try:
-        _run()
+        code = _run()
     except MetaBOError as error:
-        Console(stderr=True).print(
-            Text("Error: ", "bold red").append(
-                in_shell_words(error.in_shell, sys.argv), "not bold default"
-            ),
-            soft_wrap=True,
-        )
-        sys.exit(2)
+        _fail(in_shell_words(error.in_shell, sys.argv))
+    except typer.TyperException as error:
+        _fail(usage_sentence(error))
+    sys.exit(code)
 
 
-def _run() -> None:
+def _fail(message: str) -> NoReturn:
+    typer.secho("Error: ", fg="red", bold=True, nl=False, err=True)
+    typer.echo(message, err=True)
+    sys.exit(2)
+
+
+def _run() -> int:
     """Run the command; running out of memory, or of room for its output, is a sentence too."""
     try:
-        app()
+        # The return value is the exit code where a command ends with one.
+        return app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0
     except BrokenPipeError:  # whoever read the output has seen enough
         sys.stderr.close()
         sys.exit(1)

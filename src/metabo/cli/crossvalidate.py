@@ -1,54 +1,76 @@
 """`metabo crossvalidate`."""
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
-from rich.progress import TaskID
 
-from metabo.cli.console import console, say
-from metabo.cli.display import means, progress_bars
-from metabo.evaluation.crossvalidate import (
-    LEAVE_ONE_OUT,
-    METHODS,
-    CrossValidation,
-    Folds,
-    cross_validate,
-)
-from metabo.evaluation.table_summary import table_record
-from metabo.options import convert
-from metabo.store import require_writable, write_all
-from metabo.tasks import family
-from metabo.training import read_settings
+from metabo.cli.parameters import Settings
+
+if TYPE_CHECKING:
+    from metabo.evaluation.crossvalidate import CrossValidation, Folds
 
 
 def crossvalidate_(
     family_: Annotated[
-        str, typer.Argument(metavar="FAMILY", help="Of tables, such as svm or table:FOLDER.")
+        str,
+        typer.Argument(
+            metavar="FAMILY",
+            show_default=False,
+            help="Family of tables, such as svm or table:FOLDER.",
+        ),
     ],
     folds: Annotated[
-        str, typer.Option(help="Parts that the data sets are dealt to, or leave-one-out.")
+        str,
+        typer.Option(
+            metavar="N|leave-one-out", help="Number of folds that the data sets are divided into."
+        ),
     ] = "7",
     methods: Annotated[
-        str, typer.Option(help="Methods to compare, separated by commas.")
-    ] = ",".join(METHODS),
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Methods to compare, separated by commas.",
+            show_default="metabo,ei,taf-me,taf-r,portfolio,mean-rank,random",
+        ),
+    ] = None,
     validate: Annotated[
         int,
-        typer.Option(help="Data sets kept apart to tell when to stop; 0: train to the end."),
+        typer.Option(
+            min=0,
+            help="Number of data sets in each fold held out to decide when to stop; with 0, "
+            "training runs to the end.",
+        ),
     ] = 5,
-    seed: Annotated[int, typer.Option(help="Of folds, trainings and runs.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Trainings at a time, each on one core.")] = 2,
+    seed: Annotated[int, typer.Option(help="Random seed for folds, training and test runs.")] = 0,
+    jobs: Annotated[
+        int,
+        typer.Option(min=1, max=1024, help="Number of training runs at a time, one core each."),
+    ] = 2,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the runs.", show_default="runs/crossvalidate-FAMILY"),
+        typer.Option(
+            metavar="FOLDER",
+            help="Output folder of the runs.",
+            show_default="runs/crossvalidate-FAMILY",
+        ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A field of TrainConfig; repeatable."),
-    ] = None,
+    settings: Settings = None,
 ) -> None:
-    """Tell how well a learned AF would serve new data sets; killed, the same command goes on."""
-    names = [name.strip() for name in methods.split(",") if name.strip()]
+    """Estimate how well a learned acquisition function would serve a new data set.
+
+    Safe to interrupt: run it again to resume.
+    """
+    from metabo.evaluation.crossvalidate import METHODS
+    from metabo.store import require_writable
+    from metabo.tasks import family
+    from metabo.training import read_settings
+
+    names = (
+        list(METHODS)
+        if methods is None
+        else [name.strip() for name in methods.split(",") if name.strip()]
+    )
     family(family_)
     folder = out or Path("runs") / f"crossvalidate-{family_.replace(':', '-').replace('/', '-')}"
     require_writable(folder, ("crossvalidation.json", "crossvalidation.png"))
@@ -58,8 +80,11 @@ def crossvalidate_(
     show(outcome, folder)
 
 
-def read_folds(text: str) -> Folds:
+def read_folds(text: str) -> "Folds":
     """A number of folds, or the word for one per data set."""
+    from metabo.evaluation.crossvalidate import LEAVE_ONE_OUT
+    from metabo.options import convert
+
     return (
         LEAVE_ONE_OUT
         if text == LEAVE_ONE_OUT
@@ -70,11 +95,16 @@ def read_folds(text: str) -> Folds:
 def with_bars(
     family: str,
     folder: Path,
-    folds: Folds,
+    folds: "Folds",
     methods: list[str],
     changes: dict[str, object],
-) -> CrossValidation:
+) -> "CrossValidation":
     """Cross-validate under progress bars."""
+    from rich.progress import TaskID
+
+    from metabo.cli.progress import progress_bars
+    from metabo.evaluation.crossvalidate import cross_validate
+
     progress, bars = progress_bars("{task.fields[unit]}"), dict[str, TaskID]()
 
     def on_progress(what: str, done: int, total: int) -> None:
@@ -99,9 +129,13 @@ def with_bars(
             progress.stop()
 
 
-def show(outcome: CrossValidation, folder: Path) -> None:
+def show(outcome: "CrossValidation", folder: Path) -> None:
     """Print the table and draw the picture."""
-    from metabo.evaluation.plots import plot_tables  # matplotlib is slow to import
+    from metabo.cli.console import console, say
+    from metabo.cli.display import means
+    from metabo.evaluation.plots import plot_tables
+    from metabo.evaluation.table_summary import table_record
+    from metabo.store import write_all
 
     n = len(outcome.datasets)
     title = f"{outcome.family}: mean regret on {n} data sets, each learned from the other folds"

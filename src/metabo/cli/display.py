@@ -1,4 +1,4 @@
-"""How tables and progress bars look in a terminal."""
+"""How tables look in a terminal."""
 
 import math
 from collections.abc import Mapping
@@ -6,37 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
-from rich.console import Console, Group
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from metabo.cli.progress import progress_bars
 from metabo.evaluation.evaluate import Evaluation
 from metabo.evaluation.table_summary import marks, table_rows
 from metabo.metrics import quantiles
 from metabo.paper.catalogue import Unit
 from metabo.paper.runner import run
 from metabo.paper.runs.job import STUDIES
-
-
-def progress_bars(text: str = "steps") -> Progress:
-    """Bars on standard error, with a text after each count."""
-    return Progress(
-        TextColumn("{task.description:>12}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(text),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
 
 
 def empty_table(title: str, *columns: str) -> Table:

@@ -1,59 +1,84 @@
 """`metabo evaluate`."""
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import TaskID
-from rich.text import Text
 
-from metabo.cli.console import console, say
-from metabo.cli.display import means, progress_bars, summary
-from metabo.evaluation import evaluate
-from metabo.evaluation.setting import Hyperparameters
-from metabo.evaluation.table_summary import table_record
-from metabo.options import parse
-from metabo.policies import SearchName
-from metabo.pretrained import load
-from metabo.store import require_writable, save_json, write_all
-from metabo.tasks import family
-from metabo.tasks.tabular import TabularFamily
+from metabo.choices import Hyperparameters
+from metabo.cli.parameters import Device, Family, Search, TaskFile
+from metabo.rules import MAX_BUDGET
+
+if TYPE_CHECKING:
+    from metabo.tasks.tabular import TabularFamily
 
 
 def evaluate_(
-    family_: Annotated[
-        str, typer.Argument(metavar="FAMILY", help="Such as branin; see `metabo list`.")
-    ],
+    family_: Family,
     methods: Annotated[
-        str, typer.Option(help="Methods to compare, separated by commas.")
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Methods to compare, separated by commas; `metabo list` shows all.",
+        ),
     ] = "ei,random",
     tasks: Annotated[
-        int | None, typer.Option(help="Test tasks to draw.", show_default="100, or all")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of test tasks.",
+            show_default="100, or all that the family has",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of tasks and episodes.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed for tasks and episodes.")] = 0,
     budget: Annotated[
-        int | None, typer.Option(help="Evaluations per task.", show_default="the family's")
+        int | None,
+        typer.Option(
+            min=1,
+            max=MAX_BUDGET,
+            help="Number of evaluations per task.",
+            show_default="the family's",
+        ),
     ] = None,
-    task_file: Annotated[
-        Path | None, typer.Option(help="JSON list of task parameters, instead of drawn tasks.")
-    ] = None,
+    task_file: TaskFile = None,
     artifact: Annotated[
         str | None,
-        typer.Option(help="Name or file for the method metabo.", show_default="the family's own"),
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Artifact that the method `metabo` uses.",
+            show_default="the family's own",
+        ),
     ] = None,
-    search: Annotated[str, typer.Option(help="gradient, grid or sobol.")] = "gradient",
+    search: Search = "gradient",
     hyperparameters: Annotated[
-        str, typer.Option(help="Of the GP: known, or fitted during the run.")
+        Hyperparameters,
+        typer.Option(help="Hyperparameters of the GP: known in advance or fitted during the run."),
     ] = "known",
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: Device = "cpu",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for results.json and regret.png.", show_default="runs/FAMILY"),
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder for results.json and regret.png.",
+            show_default="runs/FAMILY",
+        ),
     ] = None,
 ) -> None:
-    """Run methods on the same unseen tasks; print a table, write results.json and regret.png."""
-    from metabo.evaluation.plots import plot_regret, plot_tables  # matplotlib is slow to import
+    """Compare methods on tasks that none of them has seen.
+
+    Prints a table, and writes results.json and regret.png to the output folder.
+    """
+    from rich.progress import TaskID
+
+    from metabo.cli.console import console, say
+    from metabo.cli.display import means, summary
+    from metabo.cli.progress import progress_bars
+    from metabo.evaluation import evaluate
+    from metabo.evaluation.plots import plot_regret, plot_tables
+    from metabo.evaluation.table_summary import table_record
+    from metabo.store import require_writable, save_json, write_all
+    from metabo.tasks import family
+    from metabo.tasks.tabular import TabularFamily
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
@@ -81,8 +106,8 @@ def evaluate_(
             budget=budget,
             task_file=task_file,
             artifact=artifact,
-            search=cast(SearchName, search),
-            hyperparameters=cast(Hyperparameters, hyperparameters),
+            search=search,
+            hyperparameters=hyperparameters,
             device=device,
             on_progress=on_progress,
         )
@@ -109,6 +134,9 @@ def evaluate_(
 
 
 def _warn_of_another_family(artifact: str, name: str) -> None:
+    from metabo.options import parse
+    from metabo.pretrained import load
+
     af = load(artifact)
     trained = str(af.card.get("family", name))
     if af.architecture.is_for_any_dimension:  # it is meant for others
@@ -117,8 +145,10 @@ def _warn_of_another_family(artifact: str, name: str) -> None:
         _warn(f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.")
 
 
-def _warn_of_known_data(artifact: str, setting: TabularFamily) -> None:
+def _warn_of_known_data(artifact: str, setting: "TabularFamily") -> None:
     """An AF does well on what it was learned from, and that tells nothing."""
+    from metabo.pretrained import load
+
     data = load(artifact).card.get("data")
     learned = data.get("datasets", []) if isinstance(data, dict) else []
     known = [name for name in setting.test_names if name in learned]
@@ -130,5 +160,8 @@ def _warn_of_known_data(artifact: str, setting: TabularFamily) -> None:
 
 
 def _warn(text: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
     warning = Text("Warning: ", "bold yellow").append(text, "not bold default")
     Console(stderr=True).print(warning, soft_wrap=True)

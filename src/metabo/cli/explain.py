@@ -2,66 +2,94 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.text import Text
 
-from metabo.cli.console import console, say
-from metabo.cli.display import empty_table
+from metabo.cli.parameters import Search, TaskFile
 from metabo.errors import OptionError, shown
-from metabo.explain import Explanation, explain, explain_run
-from metabo.policies import SearchName
-from metabo.space import Value
-from metabo.store import require_writable, write_all
+from metabo.rules import MAX_BUDGET
+
+if TYPE_CHECKING:
+    from metabo.explain import Explanation
+    from metabo.space import Value
 
 _MOST_STEPS = 10_000
 
 
 def explain_(
     artifact: Annotated[
-        str, typer.Argument(metavar="ARTIFACT", help="Name or file of a learned AF.")
+        str,
+        typer.Argument(
+            metavar="ARTIFACT",
+            show_default=False,
+            help="Name or file of a learned acquisition function.",
+        ),
     ],
     run: Annotated[
         Path | None,
-        typer.Option(metavar="RUN.jsonl", help="Show it on the run in this journal instead."),
+        typer.Option(metavar="RUN.jsonl", help="Journal of a run to show instead of test tasks."),
     ] = None,
     family: Annotated[
-        str | None, typer.Option(help="Tasks to show it on.", show_default="its own family")
+        str | None,
+        typer.Option(
+            metavar="FAMILY",
+            help="Family whose test tasks are shown.",
+            show_default="the artifact's",
+        ),
     ] = None,
     tasks: Annotated[
-        int | None, typer.Option(help="Test tasks to draw.", show_default="3")
+        int | None,
+        typer.Option(min=1, max=20, help="Number of test tasks.", show_default="3"),
     ] = None,
-    task_file: Annotated[
-        Path | None, typer.Option(help="JSON list of task parameters, instead of drawn tasks.")
-    ] = None,
+    task_file: TaskFile = None,
     seed: Annotated[
-        int | None, typer.Option(help="Of tasks and episodes.", show_default="0")
+        int | None, typer.Option(help="Random seed for tasks and episodes.", show_default="0")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(help="Evaluations per task.", show_default="as trained")
+        int | None,
+        typer.Option(
+            min=1,
+            max=MAX_BUDGET,
+            help="Number of evaluations per task.",
+            show_default="as trained",
+        ),
     ] = None,
     steps: Annotated[
         str | None,
         typer.Option(
-            help="Steps to look at, such as 1-4,10, or all.", show_default="first four, last"
+            metavar="STEPS",
+            help="Steps to draw, such as 1-4,10, or all.",
+            show_default="the first four and the last",
         ),
     ] = None,
     at: Annotated[
         list[str] | None,
         typer.Option(
-            help="Place of a mean-deviation plane, such as 0.5,0.5; repeatable.",
-            show_default="midpoint, best point",
+            metavar="X1,X2,...",
+            help="Point of the unit cube at which to draw the plane of mean and deviation, such "
+            "as 0.5,0.5. Repeatable.",
+            show_default="the midpoint and the best point",
         ),
     ] = None,
-    search: Annotated[str, typer.Option(help="gradient, grid or sobol.")] = "gradient",
+    search: Search = "gradient",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the pictures.", show_default="runs/explain-ARTIFACT"),
+        typer.Option(
+            metavar="FOLDER",
+            help="Output folder for the pictures.",
+            show_default="runs/explain-ARTIFACT",
+        ),
     ] = None,
 ) -> None:
-    """Draw what a learned AF believes and wants, step by step, beside EI; print its decisions."""
-    from metabo.explain.curves import pictures  # matplotlib is slow to import
+    """Draw what a learned acquisition function believes and wants, beside EI.
+
+    Draws and prints its decisions step by step, on test tasks or on a run of your own.
+    """
+    from metabo.cli.console import say
+    from metabo.explain import explain, explain_run
+    from metabo.explain.curves import pictures
+    from metabo.store import require_writable, write_all
 
     folder = out or Path("runs") / f"explain-{Path(artifact).stem}"
     require_writable(folder, ("plane.png",))
@@ -77,13 +105,11 @@ def explain_(
             task_file=task_file,
             steps=numbers,
             at=places,
-            search=cast(SearchName, search),
+            search=search,
         )
     else:
         _require_alone(family=family, tasks=tasks, task_file=task_file, seed=seed, budget=budget)
-        explanation = explain_run(
-            artifact, run, steps=numbers, at=places, search=cast(SearchName, search)
-        )
+        explanation = explain_run(artifact, run, steps=numbers, at=places, search=search)
     drawn = pictures(explanation)
     write_all(folder, drawn)
     _print(explanation)
@@ -124,8 +150,13 @@ def _place(text: str) -> list[float]:
         ) from None
 
 
-def _print(explanation: Explanation) -> None:
+def _print(explanation: "Explanation") -> None:
     """A table for each episode: the decisions, and how unlike EI's they are."""
+    from rich.text import Text
+
+    from metabo.cli.console import console
+    from metabo.cli.display import empty_table
+
     for episode in explanation.episodes:
         table = empty_table(
             f"{explanation.headline}, {episode.title}",
@@ -145,5 +176,5 @@ def _print(explanation: Explanation) -> None:
         console.print(table)
 
 
-def _short(value: Value) -> str:
+def _short(value: "Value") -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -4,26 +4,15 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.text import Text
 
-from metabo.cli.console import console, say
-from metabo.cli.display import empty_table, run_with_bars
-from metabo.paper.catalogue import (
-    EXPERIMENTS,
-    Experiment,
-    ScaleName,
-    experiment,
-    scale,
-)
-from metabo.paper.page import write_page
-from metabo.paper.report import sheets
-from metabo.paper.rerun import begin, end, outdated
-from metabo.paper.runner import missing, stored
-from metabo.paper.runs.job import STUDIES
-from metabo.store import is_writable, require_writable, write_all
+from metabo.choices import ScaleName
+from metabo.cli.parameters import Device
+
+if TYPE_CHECKING:
+    from metabo.paper.catalogue import Experiment
 
 RESULTS = Path("results")
 PAGE_FOLDER = Path("runs/report")
@@ -32,24 +21,56 @@ PAGE_FOLDER = Path("runs/report")
 def report_(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[EXPERIMENT ...]", help="Such as figure-2.", show_default="all"),
+        typer.Argument(
+            metavar="[EXPERIMENT ...]",
+            help="Experiments to report, such as figure-2; `metabo list` shows all.",
+            show_default="all",
+        ),
     ] = None,
-    scale_: Annotated[str, typer.Option("--scale", help="smoke or full.")] = "full",
-    rerun: Annotated[bool, typer.Option("--rerun", help="Run what is missing.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Run everything again; once stopped, it goes on.")
+    size: Annotated[
+        ScaleName,
+        typer.Option("--scale", help="How much to run: a quick check or the whole experiment."),
+    ] = "full",
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Compute the results that are missing.")
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the results.")] = RESULTS,
-    device: Annotated[str, typer.Option(help="Where to run: cpu or cuda.")] = "cpu",
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Compute all results again. Safe to interrupt: run it again to resume.",
+        ),
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Folder of the stored results.")
+    ] = RESULTS,
+    device: Device = "cpu",
     artifacts: Annotated[
-        Path, typer.Option(help="Folder of the training runs of studies.")
-    ] = STUDIES,
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder of the training runs that studies evaluate.",
+            show_default="runs/studies",
+        ),
+    ] = None,
     page: Annotated[
-        Path, typer.Option(help="Folder for report.html and its pictures.")
+        Path, typer.Option(metavar="FOLDER", help="Folder for report.html and its pictures.")
     ] = PAGE_FOLDER,
 ) -> None:
-    """Show stored results beside the paper's and write them as a page; --rerun makes them."""
-    chosen, size = [experiment(name) for name in names or EXPERIMENTS], scale(scale_)
+    """Show stored results beside the paper's, and write them as a page.
+
+    Computes nothing unless told to with --rerun or --force.
+    """
+    from metabo.cli.console import say
+    from metabo.cli.display import run_with_bars
+    from metabo.paper.catalogue import EXPERIMENTS, experiment
+    from metabo.paper.page import write_page
+    from metabo.paper.rerun import begin, end, outdated
+    from metabo.paper.runner import missing
+    from metabo.paper.runs.job import STUDIES
+    from metabo.store import is_writable, require_writable
+
+    chosen = [experiment(name) for name in names or EXPERIMENTS]
     units = {one.name: list(one.units(size)) for one in chosen}
     if rerun or force:
         require_writable(out, ())
@@ -59,7 +80,7 @@ def report_(
     for one in chosen:
         left = outdated(units[one.name], out) if force else missing(units[one.name], out)
         if force or (rerun and left):
-            failed += run_with_bars(left, out, device=device, artifacts=artifacts)
+            failed += run_with_bars(left, out, device=device, artifacts=artifacts or STUDIES)
         elif rerun:
             command = _command(one, size, out, "force")
             say(f"{one.name}: nothing is missing in {out}. Run all of it again with {command}.")
@@ -69,13 +90,20 @@ def report_(
     if is_writable(page):
         say(f"Wrote {write_page(chosen, size, results=out, folder=page)}")
     else:
-        say(f"No page was written: the folder {page} cannot be. Choose another with `--page`.")
+        say(f"Cannot write the report to {page}. Choose another folder with `--page`.")
     raise typer.Exit(1 if failed else 0)
 
 
-def _show(one: Experiment, size: ScaleName, out: Path, *, draw: bool) -> None:
+def _show(one: "Experiment", size: ScaleName, out: Path, *, draw: bool) -> None:
     """Print an experiment's tables; draw its picture if told to, or where it is missing."""
-    from metabo.paper.figures import plot_experiment  # matplotlib is slow to import
+    from rich.text import Text
+
+    from metabo.cli.console import console, say
+    from metabo.cli.display import empty_table
+    from metabo.paper.figures import plot_experiment
+    from metabo.paper.report import sheets
+    from metabo.paper.runner import stored
+    from metabo.store import is_writable, write_all
 
     units = list(one.units(size))
     records = {(u.family, u.label): stored(u, out) for u in units}
@@ -99,6 +127,6 @@ def _show(one: Experiment, size: ScaleName, out: Path, *, draw: bool) -> None:
         say(f"Wrote {picture}")
 
 
-def _command(one: Experiment, size: ScaleName, out: Path, option: str) -> str:
+def _command(one: "Experiment", size: ScaleName, out: Path, option: str) -> str:
     where = "" if out == RESULTS else f" --out {quote(str(out))}"
     return f"`metabo report {one.name} --scale {size}{where} --{option}`"

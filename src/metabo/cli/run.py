@@ -5,57 +5,84 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from metabo.cli.assignments import VALUE, read_number, read_words, written
-from metabo.cli.console import say
+from metabo.choices import CandidatesName, Direction, PriorName
+from metabo.cli.parameters import Journal, Search
 from metabo.errors import DataError, MetaBOError, OptionError, OutputError, shown
 from metabo.inputs import kind_of, read_json
-from metabo.optimizer import CandidatesName, Direction, Optimizer, Run
-from metabo.optimizer.surrogate import PriorName
-from metabo.policies import SearchName
-from metabo.space import Space
-from metabo.space.schema import from_json
+from metabo.rules import MAX_BUDGET
 
-RunFile = Annotated[Path, typer.Argument(metavar="RUN.jsonl", help="The journal of the run.")]
+if TYPE_CHECKING:
+    from metabo.optimizer import Run
+    from metabo.space import Space
 
 
 def init_(
-    journal: RunFile,
+    journal: Journal,
     artifact: Annotated[
-        str | None, typer.Option(help="A learned AF by name or file; it brings its space.")
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Learned acquisition function; it brings its own space.",
+            show_default="the general artifact",
+        ),
     ] = None,
     af: Annotated[
         str | None,
-        typer.Option(help="Or a classical one, such as ei.", show_default="the general artifact"),
+        typer.Option(
+            metavar="NAME",
+            help="Classical acquisition function, such as ei, instead of an artifact.",
+        ),
     ] = None,
     space: Annotated[
-        Path | None, typer.Option(help="JSON file of the parameters; see the docs.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON file that describes the parameters; the guide to ask and tell shows one.",
+            show_default="the artifact's",
+        ),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(help="Evaluations in all.", show_default="the artifact's")
+        int | None,
+        typer.Option(
+            min=1,
+            max=MAX_BUDGET,
+            help="Number of evaluations in total.",
+            show_default="the artifact's",
+        ),
     ] = None,
     direction: Annotated[
-        str | None,
-        typer.Option(help="minimize or maximize.", show_default="the table's, or minimize"),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    prior: Annotated[
-        str | None,
-        typer.Option(help="artifact or fitted.", show_default="the artifact's, if there is one"),
-    ] = None,
-    search: Annotated[str, typer.Option(help="gradient, grid or sobol.")] = "gradient",
-    candidates: Annotated[
-        str | None,
+        Direction | None,
         typer.Option(
-            help="What to propose among: table (the artifact's configurations) or space.",
+            help="Whether to look for the smallest or the largest value.",
+            show_default="the table's, or minimize",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Random seed for the proposals.")] = 0,
+    prior: Annotated[
+        PriorName | None,
+        typer.Option(
+            help="GP prior: the artifact's, or one fitted during the run.",
+            show_default="the artifact's, if there is one",
+        ),
+    ] = None,
+    search: Search = "gradient",
+    candidates: Annotated[
+        CandidatesName | None,
+        typer.Option(
+            help="What to propose: configurations of the artifact's table, or any point of the "
+            "space.",
             show_default="table, if there is one",
         ),
     ] = None,
 ) -> None:
-    """Begin a run that is kept in a journal; then `metabo ask` and `metabo tell`."""
+    """Start a run and its journal; continue with `metabo ask` and `metabo tell`."""
+    from metabo.cli.console import say
+    from metabo.optimizer import Optimizer
+
     if artifact is not None and af is not None:
         raise OptionError(f"Give `--artifact` or `--af`, but not both `{artifact}` and `{af}`.")
     kind = kind_of(journal, "journal")
@@ -67,11 +94,11 @@ def init_(
         None if space is None else _read_space(space),
         budget=budget,
         af=artifact or af,
-        direction=cast(Direction | None, direction),
+        direction=direction,
         seed=seed,
-        prior=cast(PriorName | None, prior),
-        search=cast(SearchName, search),
-        candidates=cast(CandidatesName | None, candidates),
+        prior=prior,
+        search=search,
+        candidates=candidates,
         journal=journal,
     ) as optimizer:
         names = ", ".join(optimizer.space.parameters)
@@ -84,25 +111,42 @@ def init_(
 
 
 def ask_(
-    journal: RunFile,
+    journal: Journal,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME=VALUE...]", help="With --drop: which point to give up."),
+        typer.Argument(metavar="[NAME=VALUE...]", help="Point to give up, with --drop."),
     ] = None,
-    n: Annotated[int, typer.Option("-n", help="How many to evaluate side by side.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, one line each.")] = False,
+    n: Annotated[
+        int,
+        typer.Option(
+            "-n", min=1, max=MAX_BUDGET, help="Number of points to evaluate side by side."
+        ),
+    ] = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print each point as a line of JSON.")
+    ] = False,
     is_again: Annotated[
-        bool, typer.Option("--again", help="Show what is under way instead of asking for more.")
+        bool, typer.Option("--again", help="Show the points under way instead of new ones.")
     ] = False,
     is_drop: Annotated[
         bool, typer.Option("--drop", help="Give up a point that is under way.")
     ] = False,
-    is_all: Annotated[bool, typer.Option("--all", help="With --drop: all of them.")] = False,
+    is_all: Annotated[
+        bool, typer.Option("--all", help="Give up all points under way, with --drop.")
+    ] = False,
     artifact: Annotated[
-        Path | None, typer.Option(help="Where the artifact is now, if its file has moved.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the artifact is now, if its file has moved."),
     ] = None,
 ) -> None:
-    """Say what to evaluate next. It counts as under way until it is told or given up."""
+    """Propose what to evaluate next.
+
+    A point counts as under way until its result is told or it is given up.
+    """
+    from metabo.cli.assignments import written
+    from metabo.cli.console import say
+    from metabo.optimizer import Optimizer, Run
+
     if (is_again and is_drop) or (is_all and not is_drop) or (words and (is_all or not is_drop)):
         raise OptionError(
             "Give `--again`, or `--drop` with the point to give up or `--all`, or neither."
@@ -125,16 +169,34 @@ def ask_(
 
 
 def tell_(
-    journal: RunFile,
+    journal: Journal,
     words: Annotated[
-        list[str], typer.Argument(metavar="NAME=VALUE...", help="Parameters, and value=...")
+        list[str],
+        typer.Argument(
+            metavar="NAME=VALUE...",
+            show_default=False,
+            help="Parameters of the point and its value, such as x1=0.3 x2=0.5 value=1.7.",
+        ),
     ],
     value: Annotated[
-        str | None, typer.Option(help="Instead of value=..., where a parameter has that name.")
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="The value, where a parameter is itself called `value`.",
+        ),
     ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="There is no value.")] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Record that the evaluation gave no value.")
+    ] = False,
 ) -> None:
-    """Add an evaluation, asked for or not; it is on the disk when the command ends."""
+    """Record the result of an evaluation, whether or not it was proposed.
+
+    The result is on the disk when the command ends.
+    """
+    from metabo.cli.assignments import VALUE, read_number, read_words, written
+    from metabo.cli.console import say
+    from metabo.optimizer import Run
+
     run = Run.open(journal)  # no model and no artifact: nothing that could fail before it is kept
     params, given = read_words(words, run.state.space)
     number = given if value is None else read_number(value)
@@ -155,10 +217,22 @@ def tell_(
 
 
 def forget_(
-    journal: RunFile,
-    number: Annotated[int, typer.Argument(metavar="N", help="As `metabo show` numbers them.")],
+    journal: Journal,
+    number: Annotated[
+        int,
+        typer.Argument(
+            metavar="N", show_default=False, help="Number of the result in `metabo show`."
+        ),
+    ],
 ) -> None:
-    """Take a wrong result back. Its line stays in the journal, but no longer counts."""
+    """Take back a wrong result.
+
+    Its line stays in the journal, but no longer counts.
+    """
+    from metabo.cli.assignments import VALUE, written
+    from metabo.cli.console import say
+    from metabo.optimizer import Run
+
     run = Run.open(journal)
     one = run.forget(number)
     value = "failed" if one.value is None else f"{VALUE}={one.value!r}"
@@ -167,10 +241,21 @@ def forget_(
 
 
 def extend_(
-    journal: RunFile,
-    budget: Annotated[int, typer.Option(help="Evaluations in all, more than before.")],
+    journal: Journal,
+    budget: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=MAX_BUDGET,
+            show_default=False,
+            help="New number of evaluations in total, larger than before.",
+        ),
+    ],
 ) -> None:
-    """Let a run go on to a larger budget, also when the present one is spent."""
+    """Give a run a larger budget, even when the present one is spent."""
+    from metabo.cli.console import say
+    from metabo.optimizer import Run
+
     run = Run.open(journal)
     run.extend(budget)
     say(f"{_left(run)}.")
@@ -182,7 +267,7 @@ def left(budget: int, told: int = 0, under_way: int = 0) -> str:
     return f"{rest}, {under_way} of them under way" if under_way else rest
 
 
-def _left(run: Run) -> str:
+def _left(run: "Run") -> str:
     return left(run.state.budget, len(run.state.history), len(run.state.pending))
 
 
@@ -196,7 +281,10 @@ def _named(journal: Path) -> Iterator[None]:
         raise
 
 
-def _drop(run: Run, journal: Path, words: list[str], *, is_all: bool) -> None:
+def _drop(run: "Run", journal: Path, words: list[str], *, is_all: bool) -> None:
+    from metabo.cli.assignments import VALUE, read_words, written
+    from metabo.cli.console import say
+
     pending = [line.evaluation.params for line in run.state.pending]
     if not pending:
         raise OptionError(f"Nothing is under way in `{shown(journal)}`.")
@@ -218,7 +306,9 @@ def _drop(run: Run, journal: Path, words: list[str], *, is_all: bool) -> None:
     say(f"{_left(run)}.")
 
 
-def _read_space(path: Path) -> Space:
+def _read_space(path: Path) -> "Space":
+    from metabo.space.schema import from_json
+
     record = read_json(path, "`--space` file")
     try:
         return from_json(record)

@@ -7,33 +7,39 @@ from shlex import quote
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from metabo.cli.assignments import VALUE, written
-from metabo.cli.console import console, say
-from metabo.cli.display import empty_table
-from metabo.cli.run import RunFile, left
+from metabo.cli.parameters import Journal
+from metabo.cli.run import left
 from metabo.errors import MetaBOError, OptionError, shown
 from metabo.inputs import kind_of
-from metabo.optimizer import Optimizer, Run, best_of, repair, running_best
 from metabo.store import write_all
 
 
 def show_(
-    journal: RunFile,
+    journal: Journal,
     out: Annotated[
-        Path | None, typer.Option(help="The picture.", show_default="beside the journal")
+        Path | None,
+        typer.Option(
+            metavar="FILE.png", help="Where to write the picture.", show_default="RUN.png"
+        ),
     ] = None,
     is_repaired: Annotated[
         bool,
         typer.Option(
             "--repair",
-            help="Copy what is intact of a damaged journal to RUN-repaired.jsonl, and show that.",
+            help="Copy the intact lines of a damaged journal to RUN-repaired.jsonl, and show that "
+            "run.",
         ),
     ] = False,
 ) -> None:
-    """Show a run: a table of what was told, the best of it, and a picture."""
-    from metabo.explain.run_plot import is_ours, plot_run  # matplotlib is slow to import
+    """Show a run: a table of its results, the best one and a picture."""
+    from rich.text import Text
+
+    from metabo.cli.assignments import VALUE, written
+    from metabo.cli.console import console, say
+    from metabo.cli.display import empty_table
+    from metabo.explain.run_plot import is_ours, plot_run
+    from metabo.optimizer import Run, best_of, running_best
 
     journal = _repaired(journal) if is_repaired else journal
     picture = journal.with_suffix(".png") if out is None else out
@@ -71,6 +77,8 @@ def show_(
 
 def _model(journal: Path) -> str:
     """What proposes; the run can be looked at without it."""
+    from metabo.optimizer import Optimizer
+
     try:
         return f"GP prior: {Optimizer.open(journal, read_only=True).prior_source}."
     except MetaBOError as error:
@@ -79,6 +87,9 @@ def _model(journal: Path) -> str:
 
 def _repaired(journal: Path) -> Path:
     """Copy what is intact, and say what is not."""
+    from metabo.cli.console import say
+    from metabo.optimizer import repair
+
     names = (f"{journal.stem}-repaired{'' if i == 1 else f'-{i}'}" for i in count(1))
     news = (journal.with_name(f"{name}{journal.suffix}") for name in names)
     new = next(path for path in news if kind_of(path, "journal") == "missing")

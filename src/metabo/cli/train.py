@@ -5,55 +5,75 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import TaskID
 
-from metabo.cli.console import console, say
-from metabo.cli.crossvalidate import read_folds, show, with_bars
-from metabo.cli.display import empty_table, progress_bars
-from metabo.evaluation.crossvalidate import METHODS
-from metabo.pretrained import read_card
-from metabo.store import require_writable, write_all
-from metabo.tasks import family
-from metabo.training import Event, TensorBoard, read_settings, train
-from metabo.training.folder import has_run
-from metabo.training.interrupt import farewell
+from metabo.choices import PresetName
+from metabo.cli.parameters import Device, Family, Settings
 
 
 def train_(
-    family_: Annotated[str, typer.Argument(metavar="FAMILY", help="Such as branin.")],
+    family_: Family,
     preset: Annotated[
-        str | None,
-        typer.Option(help="default, paper, fast, table or general.", show_default="by the family"),
+        PresetName | None,
+        typer.Option(help="Named training settings.", show_default="chosen by the family"),
     ] = None,
     sources: Annotated[
-        int | None, typer.Option(help="Learn from so many fixed tasks.", show_default="all")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of fixed tasks to learn from.",
+            show_default="a new task in every episode",
+        ),
     ] = None,
     iterations: Annotated[
-        int | None, typer.Option(help="Rollouts and updates.", show_default="the preset's")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Iterations, each of them rollouts and an update.",
+            show_default="the preset's",
+        ),
     ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Stop after so much time.")] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    seed: Annotated[int, typer.Option(help="Of weights, tasks and episodes.")] = 0,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0, help="Wall-clock limit in seconds.", show_default="none"),
+    ] = None,
+    device: Device = "cpu",
+    seed: Annotated[int, typer.Option(help="Random seed for weights, tasks and episodes.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the run.", show_default="runs/train-FAMILY"),
+        typer.Option(
+            metavar="FOLDER", help="Output folder of the run.", show_default="runs/train-FAMILY"
+        ),
     ] = None,
     folds: Annotated[
         str | None,
         typer.Option(
-            help="Find by cross-validation over a table's data sets when to stop; a number or "
-            "leave-one-out."
+            metavar="N|leave-one-out",
+            help="Choose when to stop by cross-validation over a table's data sets, with this "
+            "many folds.",
+            show_default="no cross-validation",
         ),
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with the run in the folder.")] = False,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A field of TrainConfig; repeatable."),
-    ] = None,
-    tensorboard: Annotated[bool, typer.Option(help="Also log for TensorBoard.")] = False,
+    resume: Annotated[bool, typer.Option(help="Continue the run in the output folder.")] = False,
+    settings: Settings = None,
+    tensorboard: Annotated[bool, typer.Option(help="Also write a log for TensorBoard.")] = False,
 ) -> None:
-    """Meta-train an acquisition function; write af.safetensors, log.jsonl and curve.png."""
-    from metabo.evaluation.plots import plot_training  # matplotlib is slow to import
+    """Train an acquisition function on a family of tasks.
+
+    Writes af.safetensors, log.jsonl and curve.png to the output folder.
+    """
+    from rich.progress import TaskID
+
+    from metabo.cli.console import say
+    from metabo.cli.crossvalidate import read_folds, show, with_bars
+    from metabo.cli.progress import progress_bars
+    from metabo.evaluation.crossvalidate import METHODS
+    from metabo.evaluation.plots import plot_training
+    from metabo.pretrained import read_card
+    from metabo.store import require_writable, write_all
+    from metabo.tasks import family
+    from metabo.training import Event, TensorBoard, read_settings, train
+    from metabo.training.folder import has_run
+    from metabo.training.interrupt import farewell
 
     family(family_)
     folder = out or Path("runs") / f"train-{family_.replace(':', '-').replace('/', '-')}"
@@ -112,6 +132,9 @@ def train_(
 
 def _print_card(name: str, card: dict[str, Any]) -> None:
     """What an artifact reached on its validation tasks, beside EI and random search."""
+    from metabo.cli.console import console
+    from metabo.cli.display import empty_table
+
     medians = card["validation"]["median_regret"]
     budget = card["budget"][1]
     marks = [t for t in (1, 2, 3, 5, 10, 20, 30) if t < budget] + [budget]

@@ -1,14 +1,13 @@
 """What a method is built for."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
+from metabo.choices import Hyperparameters as Hyperparameters
 from metabo.policies import Searcher
 from metabo.tasks import TaskFamily
 
-Hyperparameters = Literal["known", "fitted"]
-"""Of the GP: the family's or each task's own, or found during the run."""
-HYPERPARAMETERS: tuple[Hyperparameters, ...] = ("known", "fitted")
+HYPERPARAMETERS: tuple[Hyperparameters, ...] = get_args(Hyperparameters)
 
 
 @dataclass(frozen=True)

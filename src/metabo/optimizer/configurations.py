@@ -6,11 +6,12 @@ table was never tried, so it goes there only when told to.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
 
+from metabo.choices import CandidatesName as CandidatesName
 from metabo.domain import Finite
 from metabo.errors import MetaBOError, OptionError, unknown
 from metabo.policies import queried
@@ -19,8 +20,6 @@ from metabo.shapes import Float
 from metabo.space import Space, Value
 from metabo.space.schema import first_difference
 from metabo.state import History
-
-CandidatesName = Literal["table", "space"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,16 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Literal
 
 import torch
 from torch import Tensor
 
+from metabo.choices import Direction as Direction
 from metabo.errors import DataError, brief
 from metabo.shapes import Float
 from metabo.space import Value
-
-Direction = Literal["minimize", "maximize"]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from metabo.choices import PriorName as PriorName
 from metabo.errors import OptionError, ShapeError, unknown
 from metabo.gp import (
     Prior,
@@ -21,7 +22,6 @@ from metabo.policies import Policy, RandomSearch
 from metabo.pretrained import TrainedAF
 from metabo.shapes import Float
 
-PriorName = Literal["artifact", "fitted"]
 MOST_GROWN = 500
 """Observations up to which a GP with a fixed prior is grown row by row, as in a rollout."""
 _log = logging.getLogger(__name__)

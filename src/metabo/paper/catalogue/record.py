@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
+from metabo.choices import ScaleName as ScaleName
 from metabo.evaluation.setting import Hyperparameters
 from metabo.policies import SearchName
 
 Kind = Literal[
     "regret", "seconds", "tuning", "table", "control", "reach", "heat", "sources", "strategy"
 ]
-ScaleName = Literal["smoke", "full"]
-SCALES: tuple[ScaleName, ...] = ("smoke", "full")
+SCALES: tuple[ScaleName, ...] = get_args(ScaleName)
 BENCHMARKS = ("branin", "goldstein-price", "hartmann-3")
 ALL_SOURCES = "all"
 """Stands for a number of source tasks: a fresh task in every episode."""

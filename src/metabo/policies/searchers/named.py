@@ -1,7 +1,6 @@
 """Searchers by name, for a domain or a space."""
 
-from typing import Literal
-
+from metabo.choices import SearchName as SearchName
 from metabo.domain import Box, Domain, Finite
 from metabo.errors import unknown
 from metabo.policies.searchers.base import Searcher
@@ -12,7 +11,6 @@ from metabo.policies.searchers.projected import Projected
 from metabo.space import Space
 from metabo.space.discrete import first_points
 
-SearchName = Literal["gradient", "grid", "sobol"]
 SEARCHES: dict[SearchName, str] = {
     "gradient": "coarse look, then quasi-Newton ascent from the best places (default)",
     "grid": "the published program's lattice, with Sobol points around its best points",

@@ -1,0 +1,62 @@
+"""Arguments and options that several commands share.
+
+Signatures import only light modules, so that help and usage errors do not wait for torch; a
+command imports what it computes with when it runs.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from metabo.choices import SearchName
+from metabo.errors import OptionError, shown
+
+
+def _device(name: str) -> str:
+    """A well-formed device name; whether this machine has it is checked when torch is there."""
+    if re.fullmatch(r"cpu|cuda(:[0-9]{1,3})?", name) is None:
+        raise OptionError(
+            f"`--device` must be `cpu`, `cuda` or `cuda:N`, such as `cuda:1`, but got "
+            f"`{shown(name)}`."
+        )
+    return name
+
+
+Family = Annotated[
+    str,
+    typer.Argument(
+        metavar="FAMILY",
+        show_default=False,
+        help="Task family, such as branin, gp-matern52:dim=4 or table:FOLDER; `metabo list` "
+        "shows all.",
+    ),
+]
+Journal = Annotated[
+    Path, typer.Argument(metavar="RUN.jsonl", show_default=False, help="Journal of the run.")
+]
+Search = Annotated[SearchName, typer.Option(help="How to maximize acquisition functions.")]
+Device = Annotated[
+    str,
+    typer.Option(
+        metavar="cpu|cuda|cuda:N",
+        callback=_device,
+        autocompletion=lambda: ["cpu", "cuda"],
+        help="Device to compute on.",
+    ),
+]
+TaskFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="JSON list of task parameters to use instead of drawn tasks."
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Training setting, such as episodes=40: any field of TrainConfig. Repeatable.",
+    ),
+]
