@@ -1,7 +1,7 @@
-"""Files that a user names: only plain ones are opened, and every failure is one sentence.
+"""Reading of files that a user names: only regular files, with clear errors.
 
-A FIFO would keep the reader waiting, a device may never end, and a link may lead nowhere or in a
-circle. What a path is gets looked up before it is opened, and once more when it is open.
+A FIFO would block the reader, a device may never end, and a link may be broken or circular. The
+type of a path is checked before it is opened, and again once it is open.
 """
 
 import json
@@ -15,23 +15,23 @@ from typing import BinaryIO, Literal
 from metabo.errors import DataError, shown
 
 Kind = Literal["missing", "file", "folder", "special", "dangling"]
-"""What a path leads to: `dangling` is a link whose target does not exist."""
+"""Type of a path, links followed: `dangling` is a link whose target does not exist."""
 
 MOST_BYTES = 2**31
-"""Largest file that is read into memory: a sparse one can claim any size."""
+"""Largest file that is read into memory, in bytes: a sparse file can claim any size."""
 FLAGS = (
-    getattr(os, "O_NONBLOCK", 0)  # a FIFO that took the place of a file keeps nobody waiting
+    getattr(os, "O_NONBLOCK", 0)  # a FIFO that replaced the file must not block
     | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_BINARY", 0)  # Windows would translate ends of lines
+    | getattr(os, "O_BINARY", 0)  # Windows would translate line endings
     | getattr(os, "O_CLOEXEC", 0)
 )
-"""How files that a user names are opened."""
+"""Flags with which files that a user names are opened."""
 _DIGITS = 4000
-"""Longest whole number that is read; Python's own limit is 4,300."""
+"""Largest number of digits of a whole number that is read; Python's own limit is 4,300."""
 
 
 def user_path(path: str | Path, what: str) -> Path:
-    """A path with `~` and `~user` expanded.
+    """Return a path with `~` and `~user` expanded.
 
     Raises:
         DataError: If there is no such user, or no home folder.
@@ -43,14 +43,15 @@ def user_path(path: str | Path, what: str) -> Path:
 
 
 def kind_of(path: Path, what: str) -> Kind:
-    """What a path leads to, links followed.
+    """Return the type of a path, links followed.
 
     Args:
-        path: As the user gave it.
-        what: What it should be, for messages, such as "table".
+        path: Path as the user gave it.
+        what: What the file is for, to be named in messages, such as "table".
 
     Raises:
-        DataError: If nobody could say: a loop of links, a name too long, no permission.
+        DataError: If the type cannot be determined: a loop of links, a name that is too long, or
+            no permission.
     """
     try:
         mode = path.stat().st_mode
@@ -62,15 +63,15 @@ def kind_of(path: Path, what: str) -> Kind:
 
 
 def require_file(path: Path, what: str) -> None:
-    """Raise unless the path leads to a plain file."""
+    """Raise `DataError` unless the path leads to a regular file."""
     _require_file(kind_of(path, what), path, what)
 
 
 def entries(folder: Path, what: str) -> list[Path]:
-    """What is in a folder, in order of names.
+    """Return the entries of a folder, sorted by name.
 
     Raises:
-        DataError: If it is not a folder, or cannot be listed.
+        DataError: If the path is not a folder, or cannot be listed.
     """
     kind = kind_of(folder, what)
     if kind != "folder":
@@ -88,10 +89,14 @@ def entries(folder: Path, what: str) -> list[Path]:
 
 
 def open_file(path: Path, what: str) -> BinaryIO:
-    """A plain file, open for reading; the caller closes it."""
+    """Open a regular file for reading; the caller closes it.
+
+    Raises:
+        DataError: If it is not a regular file, or cannot be opened.
+    """
     require_file(path, what)
     try:
-        # Without waiting, should a FIFO have taken the file's place since.
+        # Non-blocking, in case a FIFO has replaced the file since the check.
         file = os.fdopen(os.open(path, os.O_RDONLY | FLAGS), "rb")
     except (OSError, ValueError) as error:
         raise unreadable(path, what, error) from None
@@ -104,13 +109,17 @@ def open_file(path: Path, what: str) -> BinaryIO:
 
 
 def read_bytes(path: Path, what: str, *, most: int | None = None) -> bytes:
-    """The content of a plain file, or its first `most` bytes."""
+    """Return the content of a regular file, or its first `most` bytes.
+
+    Raises:
+        DataError: If it cannot be read, or has more than `MOST_BYTES` bytes.
+    """
     try:
         with open_file(path, what) as file:
             size = os.fstat(file.fileno()).st_size
             if most is None and size > MOST_BYTES:
                 raise unreadable(
-                    path, what, f"it has {size} bytes, and {MOST_BYTES} is the most that is read"
+                    path, what, f"it has {size} bytes, more than the limit of {MOST_BYTES}"
                 )
             return file.read() if most is None else file.read(most)
     except OSError as error:
@@ -118,7 +127,11 @@ def read_bytes(path: Path, what: str, *, most: int | None = None) -> bytes:
 
 
 def read_text(path: Path, what: str) -> str:
-    """The content of a plain file as UTF-8, without a byte-order mark."""
+    """Return the content of a regular UTF-8 file, without a byte-order mark.
+
+    Raises:
+        DataError: If it cannot be read or is not UTF-8.
+    """
     try:
         return read_bytes(path, what).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -129,7 +142,11 @@ def read_text(path: Path, what: str) -> str:
 
 
 def read_json(path: Path, what: str) -> object:
-    """The content of a plain file of JSON, each key given once and each number finite."""
+    """Return the content of a regular JSON file, in which keys are unique and numbers finite.
+
+    Raises:
+        DataError: If the file cannot be read or breaks one of these rules.
+    """
     subject = f"The {what} `{shown(path)}`"
     text = read_text(path, what)
     try:
@@ -149,11 +166,14 @@ def read_json(path: Path, what: str) -> object:
 
 
 def parse_json(text: str | bytes, what: str) -> object:
-    """The value that a JSON text stands for; NaN and Infinity are numbers to it, as to Python.
+    """Parse a JSON text; NaN and Infinity are accepted as numbers, as Python does.
 
     Args:
-        text: From outside.
-        what: The subject of the message, such as "The card of `af.safetensors`".
+        text: Untrusted text.
+        what: Subject of the error message, such as "The card of `af.safetensors`".
+
+    Raises:
+        DataError: If the text is not JSON.
     """
     try:
         return json.loads(text, parse_int=_whole)
@@ -166,14 +186,14 @@ def parse_json(text: str | bytes, what: str) -> object:
 
 
 def unreadable(path: str | Path, what: str, problem: object) -> DataError:
-    """The error for a file that cannot be read."""
+    """Return the error for a file that cannot be read."""
     reason = problem.strerror or problem if isinstance(problem, OSError) else problem
     words = shown(str(reason), 400)
     return DataError(f"The {what} `{shown(path)}` cannot be read: {words}. Check the path.")
 
 
 class _Refused(ValueError):
-    """The rest of a sentence about a JSON text."""
+    """A rule that a JSON text breaks, as the rest of a sentence about it."""
 
 
 def _kind(mode: int) -> Kind:

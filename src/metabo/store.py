@@ -1,4 +1,4 @@
-"""Files of results: written whole or not at all, and on the disk when the writer returns."""
+"""Atomic, durable writing of files: all or nothing, and on the disk when the call returns."""
 
 import json
 import os
@@ -11,23 +11,27 @@ from pathlib import Path
 from metabo.errors import OutputError, shown
 
 JOURNAL = b'{"metabo_journal": '
-"""How the journals of runs begin."""
+"""First bytes of every journal."""
 
 
 def require_writable(folder: Path, names: Sequence[str]) -> None:
-    """Make sure, before any computing, that these files can be written; nothing is made yet."""
+    """Check, before any computation, that these files can be written; create nothing.
+
+    Raises:
+        OutputError: If they cannot be written.
+    """
     try:
         with tempfile.TemporaryFile(dir=_nearest(folder)):
             pass
         for name in names:
             if (folder / name).is_dir():
-                raise IsADirectoryError(21, f"`{name}` is a folder there")
+                raise IsADirectoryError(21, f"`{name}` in it is a folder")
     except (OSError, ValueError) as error:
         raise _refused(folder, error) from None
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be written there."""
+    """Tell whether files can be written to a folder, which need not exist yet."""
     try:
         require_writable(folder, ())
     except OutputError:
@@ -41,22 +45,29 @@ def write_all(
     *,
     keeping: Mapping[str, str] | None = None,
 ) -> None:
-    """Let each function write a temporary file, then move all to their names.
+    """Write files to temporary names, then rename all of them.
 
-    Whoever looks sees the old files or the new ones, never half a file; if one cannot be written,
-    none is. When this returns, they are on the disk.
+    Readers see the old or the new files, never an incomplete one; if one file cannot be written,
+    none is. When this returns, the files are on the disk.
 
     Args:
-        folder: Created if it does not exist.
-        files: What writes each file, by name.
+        folder: Folder of the files, created if it does not exist.
+        files: Functions that write each file to a given path, by file name.
         keeping: New names for files that would be replaced; missing files are skipped.
 
     Raises:
-        OutputError: If a file cannot be written.
+        OutputError: If a file cannot be written, or would replace a journal.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_all(Path(folder), {"a.json": save_json({"x": 1})})
+        ...     (Path(folder) / "a.json").read_text()
+        '{"x": 1}'
     """
     for name in files:
         _require_no_journal(folder / name)
-    # Random names: processes and threads that write the same file do not meet.
+    # Random names keep processes and threads that write the same file apart.
     mark = secrets.token_hex(6)
     temporary = {name: folder / f".{mark}.{name}" for name in files}
     try:
@@ -77,14 +88,14 @@ def write_all(
             with suppress(OSError):
                 path.unlink(missing_ok=True)
     sync_folder(folder)
-    for parent in folder.absolute().parents:  # names of folders that were made just now
+    for parent in folder.absolute().parents:  # directory entries of the folders just created
         if not parent.is_relative_to(nearest):
             break
         sync_folder(parent)
 
 
 def _require_no_journal(path: Path) -> None:
-    """Raise rather than replace a file that keeps what somebody told."""
+    """Raise `OutputError` if the file is a journal, whose results must not be lost."""
     start = b""
     with suppress(OSError, ValueError):
         if path.is_file():
@@ -92,13 +103,13 @@ def _require_no_journal(path: Path) -> None:
                 start = file.read(len(JOURNAL))
     if start == JOURNAL:
         raise OutputError(
-            f"`{shown(path)}` is the journal of a run, which nothing may replace. Choose another "
+            f"`{shown(path)}` is the journal of a run and must not be replaced. Choose another "
             "name or folder."
         )
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names of a folder's files durable, where folders can be opened (not on Windows)."""
+    """Make the directory entries of a folder durable; Windows, which cannot, skips this."""
     with suppress(OSError):
         file = os.open(folder, os.O_RDONLY)
         try:
@@ -108,23 +119,27 @@ def sync_folder(folder: Path) -> None:
 
 
 def save_bytes(content: bytes) -> Callable[[Path], object]:
-    """A function that writes these bytes."""
+    """Return a function that writes these bytes to a path."""
     return lambda path: path.write_bytes(content)
 
 
 def save_json(record: Mapping[str, object] | Sequence[object]) -> Callable[[Path], object]:
-    """A function that writes the record as strict JSON: NaN and infinity are refused."""
+    """Return a function that writes the record as strict JSON, without NaN or infinity.
+
+    Raises:
+        ValueError: If the record contains NaN or infinity.
+    """
     text = json.dumps(record, allow_nan=False)
     return lambda path: path.write_text(text)
 
 
 def _nearest(folder: Path) -> Path:
-    """The folder itself, or the nearest one above it that exists."""
+    """Return the folder itself, or its nearest ancestor that exists."""
     return next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
 
 
 def _sync_file(path: Path) -> None:
-    with path.open("rb+") as file:  # Windows syncs only what is open for writing
+    with path.open("rb+") as file:  # Windows only syncs files that are open for writing
         os.fsync(file.fileno())
 
 

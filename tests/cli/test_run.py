@@ -213,7 +213,7 @@ def test_no_command_writes_over_a_journal_or_a_foreign_picture(metabo, tmp_path)
         (tmp_path / "out" / "results.json").write_bytes(before)
         code, _, err = metabo(*arguments)
         assert code == 2
-        assert "is the journal of a run, which nothing may replace" in " ".join(err.split())
+        assert "is the journal of a run and must not be replaced" in " ".join(err.split())
         assert other.read_bytes() == (tmp_path / "out" / "results.json").read_bytes() == before
     photo.write_bytes(b"my photo")
     assert "is not a picture that metabo drew" in " ".join(metabo("show", journal)[2].split())

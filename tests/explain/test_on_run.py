@@ -123,7 +123,7 @@ def test_every_kind_of_space_is_drawn(any_space, space, files, tmp_path):
 
 def test_runs_that_cannot_be_looked_at_are_named(any_space, tmp_path):
     empty = metabo.Optimizer(metabo.Space.cube(2), budget=9)
-    with pytest.raises(DataError, match=r"Nothing was told in the run"):
+    with pytest.raises(DataError, match=r"No evaluation was told in the run"):
         explain_run("branin", empty)
     with pytest.raises(ShapeError, match=r"trained for points of 1 dimensions, but the run has 2"):
         explain_run("rhino-1", empty)

@@ -60,7 +60,7 @@ def test_every_torn_last_line_is_left_out_and_overwritten(path, caplog):
         assert path.read_bytes() == whole + line[:length]  # looking changes nothing
         caplog.clear()
         Journal(path).append({"value": 8})
-        assert "was never finished and is left out" in caplog.text
+        assert "is incomplete and was never acknowledged" in caplog.text
         assert Journal(path).entries == (*journal.entries, Entry(3, {"value": 8}))
 
 
@@ -122,7 +122,9 @@ def test_a_file_that_is_not_a_journal_is_never_written_to(tmp_path, content, is_
         path = tmp_path / "run.jsonl"
         path.symlink_to(real)
     for open_ in (Journal, lambda path: Journal.begin(path, {"seed": 3})):
-        with pytest.raises(DataError, match=r"is not a journal of metabo, so it is left as it is"):
+        with pytest.raises(
+            DataError, match=r"is not a journal of metabo, so it is left unchanged"
+        ):
             open_(path)
     assert real.read_bytes() == content
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []

@@ -73,7 +73,7 @@ def test_a_line_of_another_journal_is_found(path, lines, tmp_path):
     for number in range(N):
         other.append({"value": number / 7, "params": {"x": number}})
     foreign = (tmp_path / "other.jsonl").read_bytes().splitlines(keepends=True)
-    with pytest.raises(Damage, match=r"Line 4 .* its checksum does not fit"):
+    with pytest.raises(Damage, match=r"Line 4 .* its checksum does not match"):
         parse(path, b"".join([*lines[:3], foreign[3], *lines[4:]]))
     with pytest.raises(Damage, match=r"Line 8 .*"):
         parse(path, b"".join([*lines, b'{"value": 1']))
@@ -94,15 +94,17 @@ def test_damage_names_the_line_and_the_way_out(path, lines):
     lines[2] = lines[2].replace(b'"x": 1', b'"x": 2')
     with pytest.raises(
         Damage,
-        match=r"Line 3 of the journal `.*run.jsonl` is damaged: its checksum does not fit. What "
-        r"stands before it is intact. Copy .* with `metabo show .*run.jsonl --repair`.",
+        match=r"Line 3 of the journal `.*run.jsonl` is damaged: its checksum does not match. The "
+        r"lines before it are intact. Copy .* with `metabo show .*run.jsonl --repair`.",
     ):
         parse(path, b"".join(lines))
 
 
 def test_newer_formats_are_refused(path):
     path.write_text(json.dumps({"metabo_journal": FORMAT + 1}) + "\n")
-    with pytest.raises(DataError, match=r"format 3, but .* reads 1 and 2. Install a newer metabo"):
+    with pytest.raises(
+        DataError, match=r"format 3, but .* reads formats 1 and 2. Install a newer metabo"
+    ):
         Journal(path)
 
 

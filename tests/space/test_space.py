@@ -77,7 +77,10 @@ def test_decoded_values_never_leave_their_bounds():
             r"Parameter `rate`: A value must be a number in \[1e-05, 0.1\], but got 1.0",
         ),
         ({"rate": float("nan")}, "Parameter `rate`: A value must be a number"),
-        ({"layers": 2.5}, "Parameter `layers`: A value of an `Int` must be a whole number, but got 2.5"),
+        (
+            {"layers": 2.5},
+            "Parameter `layers`: A value of an `Int` must be a whole number, but got 2.5",
+        ),
         ({"layers": True}, "Parameter `layers`: A value must be a number"),
         ({"activation": "gelo"}, "Parameter `activation`: Unknown choice `'gelo'`. Did you mean"),
     ],
@@ -111,7 +114,10 @@ def test_missing_and_misspelled_parameters_are_named():
         (lambda: Int(0, 10**18), r"within 2\*\*50 of 0 .* Use a `Float` or different units"),
         (lambda: Float("a", "b"), "finite numbers"),
         (lambda: Choice(5), "needs a list of values"),
-        (lambda: Choice(([1], [2])), "values must be finite numbers, Unicode text, booleans or None"),
+        (
+            lambda: Choice(([1], [2])),
+            "values must be finite numbers, Unicode text, booleans or None",
+        ),
         (lambda: Space({"a": 3}), "maps names to `Float`, `Int` or `Choice`"),
         (lambda: Choice(("a",)), "at least two different values"),
         (lambda: Choice(("a", "a")), "at least two different values"),

@@ -105,7 +105,7 @@ def test_a_team_with_a_damaged_configuration_goes_on(team, caplog, text):
         (team / "config.json").write_text(text)
     _begin(preset("default", "branin", members=2, **SMALL), team / "config.json", resume=True)
     assert json.loads((team / "config.json").read_text())["members"] == 2
-    assert "It is written again, and training goes on." in caplog.text
+    assert "It is rewritten, and training continues." in caplog.text
 
 
 def test_a_team_of_which_only_a_damaged_configuration_is_left_says_what_to_do(tmp_path):

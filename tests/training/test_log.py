@@ -52,7 +52,7 @@ def test_a_damaged_log_of_a_run_that_goes_on_keeps_what_can_be_read(path, caplog
     assert path.read_text() == line(1) + line(3)
     assert (path.parent / DAMAGED).read_text() == whole
     assert "Line 2 of" in caplog.text
-    assert "training goes on without it" in caplog.text
+    assert "Training continues without it" in caplog.text
 
 
 def test_bytes_that_are_no_text_are_damage(path):
@@ -64,7 +64,9 @@ def test_bytes_that_are_no_text_are_damage(path):
 def test_where_no_run_goes_on_a_strange_file_is_left_alone(path):
     for text in ("hello\n", '{"iteration": "1"}\n', "[]\n"):
         path.write_text(text)
-        with pytest.raises(DataError, match=r"Line 1 of .*log.jsonl` is not of a training log"):
+        with pytest.raises(
+            DataError, match=r"Line 1 of .*log.jsonl` is not a line of a training log"
+        ):
             forget_after(path, 0)
         assert path.read_text() == text
 
@@ -79,6 +81,6 @@ def test_a_strict_reader_names_the_line_it_cannot_read(path):
     path.write_text(line(1) + "{}\n" + line(3))
     assert iterations(path) == [1, 3]
     with pytest.raises(
-        DataError, match=r"Line 2 of .*log.jsonl` is not of a training log. Remove"
+        DataError, match=r"Line 2 of .*log.jsonl` is not a line of a training log. Remove"
     ):
         read_log(path, is_strict=True)

@@ -134,7 +134,9 @@ def test_lines_of_a_run_that_left_no_checkpoint_are_forgotten(tmp_path):
 def test_a_log_of_something_else_is_left_alone(tmp_path):
     for foreign in ('{"loss": 1}\n', "hello\n"):
         (tmp_path / "log.jsonl").write_text(foreign)
-        with pytest.raises(DataError, match=r"Line 1 of .*log.jsonl` is not of a training log"):
+        with pytest.raises(
+            DataError, match=r"Line 1 of .*log.jsonl` is not a line of a training log"
+        ):
             Trainer(tiny(), tmp_path).run(seconds=0)
         assert (tmp_path / "log.jsonl").read_text() == foreign
 

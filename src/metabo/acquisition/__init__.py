@@ -1,4 +1,4 @@
-"""Acquisition functions: pure functions of a `Belief`."""
+"""Acquisition functions (AFs): pure functions that score the points of a `Belief`."""
 
 from metabo.acquisition.analytic import EI, PI, UCB, LogEI, LogPI
 from metabo.acquisition.base import AcquisitionFunction, HasAscent, Slopes, climbable, slopes_of

@@ -21,14 +21,26 @@ from metabo.state import Belief
 
 @dataclass(frozen=True)
 class LogEI:
-    """log EI = log sigma + log h(z): finite, with a useful gradient, where EI underflows."""
+    """Logarithm of expected improvement, log sigma + log h(z).
+
+    It stays finite, with a useful gradient, where EI underflows.
+
+    Examples:
+        >>> from metabo.gp import Prior
+        >>> from metabo.state import BOState
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> state = BOState.start(prior, episodes=1, budget=10)
+        >>> score = LogEI()(state.belief(torch.full((1, 1, 1), 0.5).double()))
+        >>> round(float(score), 4)  # -log(2 pi) / 2
+        -0.9189
+    """
 
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
         return belief.log_std + _LogH.apply(belief.improvement)
 
     def slopes(self, belief: Belief) -> Slopes:
-        """The scores and their derivatives, with the operations that autograd would do."""
+        """Return the scores and their derivatives, by the operations that autograd would use."""
         z, std = belief.improvement, belief.std
         log_h, slope = log_h_and_slope(z)
         d_std = std.reciprocal() - slope * (z / std)
@@ -37,25 +49,36 @@ class LogEI:
 
 @dataclass(frozen=True)
 class EI:
-    """Expected improvement, EI = sigma h(z) (the paper's equation in section 3)."""
+    """Expected improvement, EI = sigma h(z) (the paper's equation in section 3).
+
+    Examples:
+        >>> from metabo.gp import Prior
+        >>> from metabo.state import BOState
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> state = BOState.start(prior, episodes=1, budget=10)
+        >>> score = EI()(state.belief(torch.full((1, 1, 1), 0.5).double()))
+        >>> round(float(score), 4)  # 1 / sqrt(2 pi)
+        0.3989
+    """
 
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
         z = belief.improvement
-        # phi and z Phi cancel for very negative z; what rounding leaves may be negative.
+        # phi and z Phi cancel for very negative z, where rounding can make the sum negative.
         return belief.std * torch.addcmul(_density(z), z, _distribution(z)).clamp_min(0)
 
     @property
     def ascent(self) -> AcquisitionFunction:
-        """Log EI: EI is flat to the last digit over most of the cube, late in a run."""
+        """Log EI to climb instead: late in a run, EI itself is flat over most of the cube."""
         return LogEI()
 
 
 @dataclass(frozen=True)
 class LogPI:
-    """log PI = log Phi((mu - y+ - xi) / sigma)."""
+    """Logarithm of the probability of improvement, log Phi((mu - y+ - xi) / sigma)."""
 
     xi: float = 0.0
+    """Improvement to exceed, in units of the values."""
 
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
@@ -64,9 +87,22 @@ class LogPI:
 
 @dataclass(frozen=True)
 class PI:
-    """Probability of improvement by at least xi, PI = Phi((mu - y+ - xi) / sigma)."""
+    """Probability of improvement by at least xi, PI = Phi((mu - y+ - xi) / sigma).
+
+    Raises:
+        OptionError: If `xi` is not finite.
+
+    Examples:
+        >>> from metabo.gp import Prior
+        >>> from metabo.state import BOState
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> state = BOState.start(prior, episodes=1, budget=10)
+        >>> float(PI()(state.belief(torch.full((1, 1, 1), 0.5).double())))
+        0.5
+    """
 
     xi: float = 0.0
+    """Improvement to exceed, in units of the values."""
 
     def __post_init__(self) -> None:
         """Check the option."""
@@ -79,7 +115,7 @@ class PI:
 
     @property
     def ascent(self) -> AcquisitionFunction:
-        """Log PI."""
+        """Log PI to climb instead, which has gradients where PI underflows."""
         return LogPI(self.xi)
 
 
@@ -87,14 +123,28 @@ class PI:
 class UCB:
     """Upper confidence bound, mu + sqrt(beta) sigma.
 
-    `fixed` takes beta as given. `gp-ucb` is the schedule of Srinivas et al. (2010) for a
-    continuous domain in the form of Brochu et al. (2010), beta_t = 2 log(t^(D/2 + 2) pi^2 / (3
-    delta)), where t counts the evaluation to come from 1.
+    The schedule `fixed` uses `beta` at every step. `gp-ucb` is the schedule of Srinivas et al.
+    (2010) for a continuous domain in the form of Brochu et al. (2010), beta_t = 2 log(t^(D/2 + 2)
+    pi^2 / (3 delta)), where t is the number of the next evaluation, from 1.
+
+    Raises:
+        OptionError: If `beta` is negative or not finite, or `delta` not between 0 and 1.
+
+    Examples:
+        >>> from metabo.gp import Prior
+        >>> from metabo.state import BOState
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> state = BOState.start(prior, episodes=1, budget=10)
+        >>> float(UCB(beta=4.0)(state.belief(torch.full((1, 1, 1), 0.5).double())))
+        2.0
     """
 
     beta: float = 4.0
+    """Weight of the posterior variance in the schedule `fixed`."""
     schedule: Literal["fixed", "gp-ucb"] = "fixed"
+    """Whether beta is fixed or follows the GP-UCB schedule."""
     delta: float = 0.1
+    """Probability with which the bound of the GP-UCB schedule may fail."""
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -108,7 +158,7 @@ class UCB:
         return belief.mean + self._root_beta(belief) * belief.std
 
     def slopes(self, belief: Belief) -> Slopes:
-        """The scores, and their derivatives, which are the same everywhere."""
+        """Return the scores and their derivatives, which are the same at every point."""
         ones = torch.ones_like(belief.mean)
         d_std = self._root_beta(belief) * ones
         return Slopes(self(belief), ones, d_std, torch.zeros_like(belief.x))
@@ -136,12 +186,12 @@ def _distribution(z: Tensor) -> Tensor:
 def log_h_and_slope(
     z: Float[Tensor, "*n"],
 ) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n"]]:
-    """log(phi(z) + z Phi(z)), accurate for every z, and its derivative.
+    """Return log(phi(z) + z Phi(z)), accurate for every z, and its derivative.
 
     With R = Phi / phi = sqrt(pi/2) erfcx(-z / sqrt 2), log h = log phi + log(1 + z R) and the
-    derivative is R / (1 + z R). For z < -300 the bracket is a difference of near equals, and the
-    start of its continued fraction, 1 / (z^2 + 3), takes its place; for z > 10, where R soon
-    overflows, h(z) is z to the last digit.
+    derivative is R / (1 + z R). For z < -300 the term in brackets cancels and is replaced by the
+    start of its continued fraction, 1 / (z^2 + 3); for z > 10, where R soon overflows, h(z) equals
+    z to the last digit.
     """
     low, excess = z.clamp_max(10.0), z.clamp_min(10.0) * 0.1
     ratio = torch.special.erfcx(low * -math.sqrt(0.5)) * math.sqrt(math.pi / 2)

@@ -1,4 +1,4 @@
-"""Several networks as one: the mean of their scores is again the score of a network."""
+"""Ensembles as one network: the mean of several networks' scores is the score of a larger one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,10 +12,22 @@ from metabo.errors import OptionError
 
 @torch.no_grad()
 def merged(afs: Sequence[NeuralAF]) -> NeuralAF:
-    """The acquisition function whose score is the mean over these, which are built alike.
+    """Merge an ensemble into one acquisition function whose score is the mean of the members'.
 
-    Its layers are theirs side by side: unit by unit the same numbers, so nothing is lost but the
-    zeros between them that are multiplied too.
+    Its layers hold those of the members side by side. The result is exact; the only cost is that
+    the zeros between the members' blocks are multiplied too.
+
+    Args:
+        afs: Members of the ensemble, all of the same architecture.
+
+    Raises:
+        OptionError: If their architectures differ.
+
+    Examples:
+        >>> from metabo.acquisition import Architecture
+        >>> members = [NeuralAF(Architecture(dim=1, hidden=(8,))) for _ in range(3)]
+        >>> merged(members).architecture.hidden
+        (24,)
     """
     first = afs[0].architecture
     if any(af.architecture != first for af in afs):

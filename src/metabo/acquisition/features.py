@@ -1,11 +1,11 @@
-"""What a neural acquisition function may look at: named features of a `Belief`.
+"""Inputs of a neural acquisition function: named features of a `Belief`.
 
-The paper's are mean, std, x, step and budget. The others make late steps learnable: when regret is
+The paper uses mean, std, x, step and budget. The others make late steps learnable: when regret is
 1e-5, the means of all interesting points agree to four digits, but their expected improvements do
 not. All are computed in float64 and cast once, by the network.
 
-Each feature comes with its *pull*: from derivatives in the feature to derivatives in what it is
-made of, which is `mean`, `std` and `x`, or z = (mean - best) / std and the logarithm of std.
+Each feature has a *pull*, which maps derivatives with respect to the feature to derivatives with
+respect to its ingredients: `mean`, `std` and `x`, or z = (mean - best) / std and log std.
 """
 
 import math
@@ -32,28 +32,30 @@ from metabo.state import Belief
 
 @dataclass(frozen=True)
 class Feature:
-    """A function of a belief, and the affine map that brings its values to about [-1, 1]."""
+    """A function of a belief, and the affine map that scales its values to about [-1, 1]."""
 
     values: Callable[[Belief], tuple[Tensor, Pull | None]]
-    """Gives `E N`, or `E N D` for a feature that has a value per dimension, and its pull."""
+    """Computes the values, `E N` or with one value per dimension `E N D`, and their pull."""
     shift: float = 0.0
+    """Offset of the normalization: normalized values are (value - shift) * scale."""
     scale: float = 1.0
-    """Normalized values are (value - shift) * scale."""
+    """Factor of the normalization: normalized values are (value - shift) * scale."""
     is_per_dimension: bool = False
+    """Whether the feature has one value per input dimension."""
 
 
 def _plain(quantity: str) -> Callable[[Belief], tuple[Tensor, Pull]]:
-    """One of the belief's own quantities."""
+    """Use one of the belief's own quantities as a feature."""
     return lambda belief: (getattr(belief, quantity), lambda d: {quantity: d})
 
 
 def _everywhere(scalar: Tensor, belief: Belief) -> tuple[Tensor, None]:
-    """A number, or one per episode (`E 1`), repeated for every point."""
+    """Repeat a number, or one number per episode (`E 1`), for every point."""
     return scalar.to(belief.mean.dtype).expand_as(belief.mean), None
 
 
 def _remaining(belief: Belief) -> tuple[Tensor, None]:
-    """The logarithm of the evaluations left, that to be decided on included."""
+    """Compute the logarithm of the number of evaluations left, including the next one."""
     return _everywhere((belief.budget - belief.step).clamp_min(1).double().log(), belief)
 
 
@@ -74,7 +76,10 @@ def _log_ei(belief: Belief) -> tuple[Tensor, Pull]:
 
 
 def _novelty(belief: Belief) -> tuple[Tensor, Pull | None]:
-    """log10 of the distance to the nearest observation, -6 for repeats; 0 before the first."""
+    """Compute log10 of the distance to the nearest observation.
+
+    The value is -6 at an observed point, and 0 before the first observation.
+    """
     x, seen = belief.x, belief.history.x
     if seen.shape[1] == 0:
         return torch.zeros_like(belief.mean), None
@@ -107,17 +112,18 @@ FEATURES: dict[str, Feature] = {
     "relative_log_std": Feature(relative_log_std, shift=-3.0, scale=0.3),
     "relative_log_ei": Feature(relative_log_ei, shift=-5.0, scale=0.2),
 }
+"""Features of a belief by name."""
 
 
 def columns(belief: Belief, names: tuple[str, ...]) -> Float[Tensor, "E N F"]:
-    """The raw values of the named features, in order, side by side."""
+    """Return the raw values of the named features, in order, as columns."""
     return columns_and_pull(belief, names)[0]
 
 
 def columns_and_pull(
     belief: Belief, names: tuple[str, ...]
 ) -> tuple[Float[Tensor, "E N F"], Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]]:
-    """The columns, and what takes derivatives in them to derivatives in mean, std and x."""
+    """Return the columns, and a map from derivatives in them to those in mean, std and x."""
     values, pulls = zip(*[FEATURES[name].values(belief) for name in names], strict=True)
     singles: list[Tensor] = []
     for value in values:
@@ -147,12 +153,12 @@ def columns_and_pull(
 
 
 def width(names: tuple[str, ...], dim: int) -> int:
-    """How many columns the named features take in `dim` dimensions."""
+    """Return the number of columns of the named features in `dim` dimensions."""
     return sum(dim if FEATURES[name].is_per_dimension else 1 for name in names)
 
 
 def normalization(names: tuple[str, ...], dim: int) -> Float[Tensor, "2 F"]:
-    """Shift and scale of every column."""
+    """Return the shift and the scale of every column."""
     rows = []
     for name in names:
         feature = FEATURES[name]

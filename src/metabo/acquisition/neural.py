@@ -27,32 +27,58 @@ from metabo.shapes import Float
 from metabo.state import Belief
 
 _SCORED = {"cpu": 2**18, "cuda": 2**26}
-"""Numbers of a hidden layer at once: on a CPU they stay in a core's cache between two layers, on a
-device they are enough to be busy."""
+"""Activations of a hidden layer to compute at once when scoring, by device type.
+
+On a CPU they then stay in a core's cache between two layers; on a GPU they keep it busy.
+"""
 _LEARNED = {"cpu": 2**20, "cuda": 2**24}
-"""Likewise where all layers are kept for a gradient: they leave a core's cache anyway."""
+"""Activations of a hidden layer to compute at once when training, by device type.
+
+All layers are kept for the gradient, so they leave a core's cache anyway.
+"""
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """All that is needed to build a `NeuralAF` but its weights."""
+    """Everything except the weights that is needed to build a `NeuralAF`.
+
+    Raises:
+        OptionError: If a name is unknown or a number out of range.
+
+    Examples:
+        >>> Architecture(dim=2).is_for_any_dimension
+        False
+        >>> Architecture(dim=2, features=("mean", "std")).is_for_any_dimension
+        True
+    """
 
     dim: int
-    """Dimensions of the points; without the feature `x` the AF serves any other number too."""
+    """Dimension of the points; without the feature `x` the AF works in any other dimension too."""
     features: tuple[str, ...] = ("mean", "std", "x", "step", "budget")
+    """Names of the network's inputs, from `FEATURES`."""
     hidden: tuple[int, ...] = (200, 200, 200, 200)
+    """Widths of the hidden layers."""
     activation: str = "relu"
+    """Activation function: `relu`, `tanh` or `silu`."""
     normalize: bool = False
-    """Whether features are brought to about [-1, 1] first. The paper's are raw."""
+    """Whether features are first scaled to about [-1, 1]; in the paper they are not."""
     init: Literal["paper", "orthogonal"] = "paper"
-    """N(0, 0.01^2) weights, or orthogonal ones, sqrt 2 long (last layer 0.01); biases are 0."""
+    """Initial weights: N(0, 0.01^2), or orthogonal with gain sqrt 2 (last layer 0.01).
+
+    Biases start at 0.
+    """
     feature_scale: float = 1.0
-    """Factor on all features: a network that sees large differences learns fine detail sooner."""
+    """Factor on all features: a network that sees larger differences learns fine detail sooner."""
     residual: str | None = None
-    """A feature that is added to the network's output, which then learns what to change: training
-    starts from the posterior mean with `mean`, and from EI with `relative_log_ei`."""
+    """Feature added to the network's output, so that the network learns a correction to it.
+
+    Training starts from the posterior mean with `mean`, and from EI with `relative_log_ei`.
+    """
     residual_weight: float = 1.0
-    """Its factor. Sampled by the softmax of w log EI, a point is chosen in proportion to EI^w."""
+    """Weight w of the residual feature.
+
+    Sampling from the softmax of w log EI chooses a point with probability proportional to EI^w.
+    """
 
     def __post_init__(self) -> None:
         """Check the names and sizes."""
@@ -61,7 +87,7 @@ class Architecture:
                 raise unknown("feature", name, FEATURES)
         if not self.features or len(set(self.features)) < len(self.features):
             raise OptionError(
-                f"`features` must name at least one feature, each once: {self.features}."
+                f"`features` must name at least one feature, each once, but got {self.features}."
             )
         if self.activation not in ACTIVATIONS:
             raise unknown("activation", self.activation, ACTIVATIONS)
@@ -73,8 +99,8 @@ class Architecture:
             self.residual not in self.features or FEATURES[self.residual].is_per_dimension
         ):
             raise OptionError(
-                f"`residual` must be one of the features, and not `x`, but got `{self.residual}`. "
-                "Add it to `features`, or choose another or none as `residual`."
+                f"`residual` must be one of `features` other than `x`, but got `{self.residual}`. "
+                "Add it to `features`, or choose another `residual` or None."
             )
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(
@@ -83,11 +109,11 @@ class Architecture:
 
     @property
     def is_for_any_dimension(self) -> bool:
-        """Whether points of every dimension can be scored."""
+        """Whether the AF can score points of any dimension."""
         return not any(FEATURES[name].is_per_dimension for name in self.features)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of a `NeuralAF`'s tensors by name, without building one."""
+        """Return the shapes of a `NeuralAF`'s tensors by name, without building one."""
         inputs = width(self.features, self.dim)
         shapes: dict[str, tuple[int, ...]] = {"shift": (inputs,), "scale": (inputs,)}
         for number, outputs in enumerate((*self.hidden, 1)):
@@ -99,15 +125,30 @@ class Architecture:
 
 
 class NeuralAF(nn.Module):
-    """alpha(x) = MLP[mu(x), sigma(x), x, t, T] (the paper's equation 4), or of other features.
+    """Neural acquisition function, alpha(x) = MLP[mu(x), sigma(x), x, t, T] (the paper's eq. 4).
 
-    With a residual, w times one of the features is added to that.
+    Other features are possible. With a residual, w times one of the features is added.
+
+    Args:
+        architecture: Features, layers and initialization of the network.
+        generator: Source of the initial weights; torch's default generator if None.
+
+    Examples:
+        >>> from metabo.gp import Prior
+        >>> from metabo.state import BOState
+        >>> af = NeuralAF(Architecture(dim=1, hidden=(8,)))
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> state = BOState.start(prior, episodes=1, budget=10)
+        >>> af(state.belief(torch.rand(1, 5, 1).double())).shape
+        torch.Size([1, 5])
     """
 
     shift: Tensor
+    """Offset of each input column."""
     scale: Tensor
+    """Factor of each input column."""
     products: torch.dtype | None = None
-    """Precision of matrix products, if it is not that of the weights: bf16 in training."""
+    """Precision of matrix products, such as bfloat16 in training; None for that of the weights."""
 
     def __init__(
         self, architecture: Architecture, generator: torch.Generator | None = None
@@ -125,14 +166,14 @@ class NeuralAF(nn.Module):
         initialize(self.network, architecture.init, generator)
 
     def features(self, belief: Belief) -> Float[Tensor, "E N F"]:
-        """What the network sees of each point, in the network's precision."""
+        """Return the network's inputs for each point, in the network's precision."""
         self._require_dim(belief)
         return self._normalized(columns(belief, self.architecture.features))
 
     def score(self, features: Float[Tensor, "*n F"]) -> Float[Tensor, "*n"]:
-        """The AF's values, from features."""
+        """Return the scores for given features."""
         rows = features.flatten(0, -2)
-        # Gradients need all layers at once anyway.
+        # With gradients all layers are kept anyway, so nothing is gained by splitting.
         size = len(rows)
         if not torch.is_grad_enabled():
             size = _SCORED[rows.device.type] // max(self.architecture.hidden)
@@ -145,16 +186,16 @@ class NeuralAF(nn.Module):
         return score + features[..., self.added] * weight.to(score)
 
     def rows_at_once(self, device: torch.device, points: int) -> int:
-        """How many rows of so many points to learn from in one go."""
+        """Return how many rows of `points` candidates each to process at once in training."""
         return max(1, _LEARNED[device.type] // max(self.architecture.hidden) // points)
 
     def forward(self, belief: Belief) -> Float[Tensor, "E N"]:
-        """Score every point, in float64 for whoever compares."""
+        """Score every point, in the precision of the belief (float64)."""
         return self.score(self.features(belief)).to(belief.mean.dtype)
 
     @torch.no_grad()
     def slopes(self, belief: Belief) -> Slopes:
-        """The scores and their derivatives in the belief, written out."""
+        """Return the scores and their derivatives in the belief, without autograd."""
         self._require_dim(belief)
         raw, pull = columns_and_pull(belief, self.architecture.features)
         score, gradient = score_and_gradient(self.network, self._normalized(raw))
@@ -166,7 +207,7 @@ class NeuralAF(nn.Module):
         return Slopes(score, *pull(gradient))
 
     def _normalized(self, raw: Tensor) -> Tensor:
-        # Not `next(self.parameters())`, which walks the modules for longer than a layer takes.
+        # Not `next(self.parameters())`: walking the modules takes longer than a layer.
         return ((raw - self.shift) * self.scale).to(cast(nn.Linear, self.network[0]).weight.dtype)
 
     def _require_dim(self, belief: Belief) -> None:
@@ -174,12 +215,12 @@ class NeuralAF(nn.Module):
         if dim != given and not self.architecture.is_for_any_dimension:
             raise ShapeError(
                 f"This acquisition function was trained for points of {dim} dimensions, "
-                f"but the points have {given}."
+                f"but the points have {given}. Use one that fits."
             )
 
 
 def _column(architecture: Architecture) -> int | None:
-    """The number of the column that is added to the output."""
+    """Return the index of the column that is added to the output."""
     names, added = architecture.features, architecture.residual
     if added is None:
         return None

@@ -1,4 +1,4 @@
-"""A perceptron with one output, and a faster way through one with relu layers."""
+"""Multilayer perceptrons with one output, and a faster path for those with ReLU layers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -10,10 +10,11 @@ from torch.autograd.function import once_differentiable
 from metabo.shapes import Float
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh, "silu": nn.SiLU}
+"""Activation functions by name."""
 
 
 def mlp(n_inputs: int, hidden: Sequence[int], activation: str) -> nn.Sequential:
-    """A perceptron with one output."""
+    """Build a perceptron with one output."""
     layers: list[nn.Module] = []
     for size in hidden:
         layers += [nn.Linear(n_inputs, size), ACTIVATIONS[activation]()]
@@ -27,7 +28,7 @@ def initialize(
     init: Literal["paper", "orthogonal"],
     generator: torch.Generator | None,
 ) -> None:
-    """Draw the weights; biases are zero."""
+    """Draw the initial weights; biases are set to zero."""
     linear = [layer for layer in network if isinstance(layer, nn.Linear)]
     for layer in linear:
         layer.bias.zero_()
@@ -41,7 +42,7 @@ def initialize(
 def scores(
     network: nn.Sequential, x: Float[Tensor, "n F"], dtype: torch.dtype
 ) -> Float[Tensor, " n"]:
-    """The network's outputs, its matrix products in the given precision."""
+    """Return the network's outputs, with matrix products in the given precision."""
     if all(isinstance(layer, nn.Linear | nn.ReLU) for layer in network):
         parameters = tuple(network.parameters())
         if torch.is_grad_enabled():
@@ -53,10 +54,11 @@ def scores(
 
 
 class _ReluPerceptron(torch.autograd.Function):
-    """Linear layers with relu in between, as one node of the autograd graph.
+    """Linear layers with ReLU in between, as one node of the autograd graph.
 
-    Training is bound by memory here, so passes over it are saved: the relu is part of the matrix
-    product, and the last layer's gradient, with one row of weights, is no product at all.
+    Memory bandwidth limits training here, so passes over memory are saved: the ReLU is fused into
+    the matrix product, and the gradient of the last layer, which has one row of weights, needs no
+    matrix product.
     """
 
     @staticmethod
@@ -81,7 +83,7 @@ class _ReluPerceptron(torch.autograd.Function):
             gradients = [_to(d_weight, given), _to(d_bias, given), *gradients]
             if number or needs_x:
                 d = d * weights[number] if d.shape[1] == 1 else d @ weights[number]
-            if number:  # in place: on a CPU newly allocated memory makes this a tenth slower
+            if number:  # in place: on a CPU, newly allocated memory makes this 10 % slower
                 torch.ops.aten.threshold_backward.grad_input(d, inputs[number], 0.0, grad_input=d)
         return d.to(given) if needs_x else None, None, *gradients
 
@@ -92,22 +94,22 @@ def _relu_scores(
     parameters: Sequence[Tensor],
     keep: Callable[[Tensor], None] = lambda rows: None,
 ) -> tuple[Tensor, list[Tensor]]:
-    """The outputs and the weights in the given precision, showing the input of each layer.
+    """Return the outputs and the converted weights, passing the input of each layer to `keep`.
 
-    A layer that is not kept gives its memory, still in the cache, to the next but one.
+    The memory of a layer that is not kept, still in the cache, is reused by the next but one.
     """
     weights, biases = ([p.to(dtype) for p in parameters[first::2]] for first in (0, 1))
     rows = x.to(dtype)
     keep(rows)
     for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-        # addmm followed by relu, in one kernel where there is one.
+        # addmm followed by ReLU, in one kernel if the device has one.
         rows = torch._addmm_activation(bias, rows, weight.mT)
         keep(rows)
     return torch.addmv(biases[-1], rows, weights[-1][0]).to(x.dtype), weights
 
 
 def _sum_of_rows(d: Float[Tensor, "n K"]) -> Float[Tensor, " K"]:
-    """As a matrix product on a GPU, where it takes a fraction of a sum's time."""
+    """Sum over rows; on a GPU by a matrix product, which takes a fraction of the time."""
     return d.mT @ torch.ones_like(d[:, 0]) if d.is_cuda else d.sum(0)
 
 
@@ -118,7 +120,7 @@ def _to(gradient: Tensor | None, dtype: torch.dtype) -> Tensor | None:
 def score_and_gradient(
     network: nn.Sequential, x: Float[Tensor, "*n F"]
 ) -> tuple[Float[Tensor, "*n"], Float[Tensor, "*n F"]]:
-    """`network(x)[..., 0]`, and its gradient in `x`."""
+    """Return `network(x)[..., 0]` and its gradient with respect to `x`."""
     rows = x.flatten(0, -2)
     weights, slopes = [], []
     for layer in network:
@@ -135,7 +137,7 @@ def score_and_gradient(
 
 
 def _activated(activation: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
-    """An activation at `x`, and its derivative."""
+    """Return the activation at `x` and its derivative."""
     if isinstance(activation, nn.ReLU):
         value = x.relu()
         return value, value.sign()

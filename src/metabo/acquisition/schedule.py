@@ -1,4 +1,4 @@
-"""A share that is fixed, or falls from 1 to 0 in the course of an episode."""
+"""A share that is fixed, or falls from 1 to 0 over an episode."""
 
 import math
 from dataclasses import dataclass
@@ -13,12 +13,24 @@ from metabo.shapes import Float, Int
 
 @dataclass(frozen=True)
 class Schedule:
-    """A number in [0, 1]; by default 1 at the first query, 0 at the last, linear between."""
+    """A share in [0, 1]; by default 1 at the first query, 0 at the last and linear in between.
+
+    Raises:
+        OptionError: If `share` is not in [0, 1].
+
+    Examples:
+        >>> import torch
+        >>> float(Schedule().at(torch.tensor(5), torch.tensor(11)))
+        0.5
+        >>> Schedule.read("0.2")
+        Schedule(share=0.2)
+    """
 
     share: float | None = None
-    """The fixed number; None for the linear schedule."""
+    """Fixed share in [0, 1]; None for the linear schedule."""
 
     form: ClassVar[str] = "a number in 0..1 or `linear`"
+    """Description of the accepted values, for messages."""
 
     def __post_init__(self) -> None:
         """Check the number."""
@@ -27,7 +39,12 @@ class Schedule:
 
     @classmethod
     def read(cls, value: object) -> "Schedule":
-        """A schedule from text or a number; `ValueError` where it is neither."""
+        """Return the schedule given as `linear` or as a number.
+
+        Raises:
+            TypeError: If the value is neither text nor a number.
+            ValueError: If it is not a number in [0, 1].
+        """
         if isinstance(value, cls):
             return value
         if value == "linear":
@@ -40,7 +57,7 @@ class Schedule:
         return cls(share)
 
     def at(self, step: Int[Tensor, ""], budget: Int[Tensor, ""]) -> Float[Tensor, ""] | float:
-        """The share after `step` of `budget` evaluations."""
+        """Return the share after `step` of `budget` evaluations."""
         if self.share is not None:
             return self.share
         return 1 - step.double() / (budget - 1).clamp_min(1)

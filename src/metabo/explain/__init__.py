@@ -1,4 +1,4 @@
-"""Pictures of what an acquisition function believes, wants and does."""
+"""Explanations of an acquisition function: beliefs, scores and decisions, as data and pictures."""
 
 from metabo.explain.on_run import explain_run
 from metabo.explain.on_tasks import Explanation, explain

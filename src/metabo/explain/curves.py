@@ -1,7 +1,7 @@
-"""Pictures of what an acquisition function does: its steps over x, and the mean-deviation plane.
+"""Pictures of an acquisition function: its steps over x, and the mean-deviation plane.
 
-Curves over x are drawn here, maps in `map_plots`. Scores are scaled panel by panel, because only
-their order within a step has a meaning.
+Curves over x are drawn here, maps in `maps`. Scores are scaled panel by panel, because only their
+order within a step is meaningful.
 """
 
 import math
@@ -22,14 +22,14 @@ from metabo.explain.trace import Step, View
 
 BLUE, VERMILION, GREEN, _, SKY, ORANGE, BLACK = COLOURS
 _ROWS, _COLUMNS = 6, 3
-"""Steps and episodes in one picture; more go into further ones."""
+"""Steps and episodes in one picture; further ones continue on more pages."""
 
 
 def pictures(explanation: Explanation) -> dict[str, Callable[[Path], None]]:
-    """What draws each picture, by file name.
+    """Return functions that draw each picture to a path, by file name.
 
-    `plane.png` is the mean-deviation plane. The episodes are side by side in `strategy.png` for
-    one dimension, and one by one in `episode-K.png` for more.
+    `plane.png` shows the mean-deviation plane. In one dimension, `strategy.png` shows the episodes
+    side by side; in more, `episode-K.png` shows one episode each.
     """
     episodes, is_line = explanation.episodes, _is_line(explanation)
     groups = (
@@ -51,7 +51,7 @@ def pictures(explanation: Explanation) -> dict[str, Callable[[Path], None]]:
 
 
 def draw_curves_over_x(explanation: Explanation, episodes: Sequence[Episode], path: Path) -> None:
-    """GP, truth, AF and EI: a row per step, a column per episode, or per axis of one episode."""
+    """Draw GP, truth, AF and EI: a row per step, a column per episode or per axis of one."""
     n_rows, is_line = len(episodes[0].steps), _is_line(explanation)
     axes = [explanation.axes[view.axis or 0] for view in episodes[0].steps[0].views]
     columns = [one.title for one in episodes] if is_line else [f"along {name}" for name in axes]
@@ -88,7 +88,7 @@ def _is_line(explanation: Explanation) -> bool:
 
 
 def _panels(n_rows: int, n_columns: int) -> tuple[Figure, list[list[tuple[Axes, Axes]]]]:
-    """Pairs of axes that touch, one pair per step and column, placed in inches."""
+    """Create pairs of adjacent axes, one pair per step and column, placed in inches."""
     width, height = max(7.2, 2.3 * n_columns + 1.0), 1.85 * n_rows + 1.7
     figure = Figure(figsize=(width, height))
     grid = figure.add_gridspec(
@@ -117,7 +117,7 @@ def _panels(n_rows: int, n_columns: int) -> tuple[Figure, list[list[tuple[Axes, 
 
 
 def _limits(steps: Sequence[Step]) -> tuple[float, float]:
-    """Of the values: the truth, the prior and all that was observed; a GP may go beyond."""
+    """Return limits that cover truth, prior and observations; a GP may exceed them."""
     views = [(step, view) for step in steps for view in step.views]
     parts = [view.truth for _, view in views if view.truth is not None]
     for step, view in views:
@@ -132,20 +132,20 @@ def _limits(steps: Sequence[Step]) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """A few round numbers, none so low that it would touch the panel below."""
+    """Return a few round tick values, none so low that its label touches the panel below."""
     least = low + 0.07 * (high - low)
     return [v for v in MaxNLocator(5).tick_values(low, high) if least < v < high]
 
 
 def _values(axes: Axes, step: Step, view: View) -> None:
-    """What is believed, what is true, and what was seen."""
+    """Draw the posterior, the truth, the observations and the query."""
     along = view.axis or 0
     x, mean, std = view.x[:, along].numpy(), view.mean.numpy(), view.std.numpy()
     axes.fill_between(x, mean - std, mean + std, color=BLUE, alpha=0.18, linewidth=0, label=_BAND)
     axes.plot(x, mean, color=BLUE, linestyle="--", linewidth=1.2, label=_MEAN)
     if view.truth is not None:
         axes.plot(x, view.truth.numpy(), color=BLACK, linewidth=1.1, label=_TRUTH)
-    # Of all observations the incumbent alone lies on a slice.
+    # Only the incumbent lies on a slice.
     is_slice = view.axis is not None and len(step.seen_y) > 0
     which = [int(step.seen_y.argmax())] if is_slice else slice(None)
     axes.plot(
@@ -176,7 +176,7 @@ def _values(axes: Axes, step: Step, view: View) -> None:
 
 
 def _scores(axes: Axes, step: Step, view: View) -> None:
-    """The AF's scores and EI's, each from its least to its greatest, the query included."""
+    """Draw the scores of the AF and of EI, each scaled to [0, 1], query included."""
     along = view.axis or 0
     x = view.x[:, along].numpy()
     for values, at_query, colour, dash, label in (
@@ -202,7 +202,7 @@ def _scores(axes: Axes, step: Step, view: View) -> None:
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:
-    """From 0 to 1; a half where all are equal."""
+    """Scale values to [0, 1]; return 0.5 if all are equal."""
     low, high = values.min(), values.max()
     if high - low <= 1e-9 * abs(high):
         return np.full_like(values, 0.5)

@@ -1,7 +1,7 @@
 """Heat maps of an acquisition function: over a square of points, and over mean and deviation.
 
-Colours of scores are ranks, the share of a panel's points that score lower: the maximum of an AF
-depends on nothing else, and so AFs of different scales can be compared by eye.
+Scores are coloured by rank, the share of a panel's points that score lower: the maximum of an AF
+depends on nothing else, and AFs of different scales can be compared by eye.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _VALUES, _SCORES, _STDS = "viridis", "cividis", "Blues"
 
 
 def draw_maps(explanation: Explanation, episodes: Sequence[Episode], path: Path) -> None:
-    """Truth, GP mean and deviation, AF and EI over two dimensions, a row per step."""
+    """Draw truth, GP mean and deviation, AF and EI over two dimensions, a row per step."""
     (episode,) = episodes
     steps = episode.steps
     names = [n for n in _PANELS if n != "truth" or steps[0].views[0].truth is not None]
@@ -79,7 +79,7 @@ def draw_maps(explanation: Explanation, episodes: Sequence[Episode], path: Path)
 
 
 def legend(figure: Figure, place: Literal["lower center", "outside lower center"]) -> None:
-    """One legend for all panels."""
+    """Add one legend for all panels."""
     handles = dict[str, Artist]()
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -93,7 +93,7 @@ _PANELS = ("truth", "GP mean", "GP deviation", "learned AF", "EI")
 
 
 def _map(axes: Axes, view: View, data: np.ndarray, scale: Normalize, colours: str) -> None:
-    """A square of points as an image, a table as coloured dots."""
+    """Draw a square of points as an image, and a table as coloured dots."""
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
@@ -122,7 +122,7 @@ def _map(axes: Axes, view: View, data: np.ndarray, scale: Normalize, colours: st
 def _bands(
     axes: Axes, x: np.ndarray, y: np.ndarray, image: np.ndarray, scale: Normalize, colours: str
 ) -> None:
-    """An image in twenty colours, whose borders can be followed by eye."""
+    """Draw an image in twenty colours, whose contours are easy to follow by eye."""
     levels = np.linspace(scale.vmin or 0.0, scale.vmax or 1.0, 21)
     axes.contourf(x, y, image, levels=levels, norm=scale, cmap=colours, extend="both")
 
@@ -154,7 +154,7 @@ def _marks(axes: Axes, step: Step) -> None:
 
 
 def draw_planes(explanation: Explanation, path: Path) -> None:
-    """A column per step; EI above, then the learned AF at each place."""
+    """Draw EI and, below it, the learned AF at each place, a column per step."""
     steps = list(dict.fromkeys(plane.number for plane in explanation.planes))
     n = len(steps)
     rows = [explanation.planes[k : k + n] for k in range(0, len(explanation.planes), n)]
@@ -212,9 +212,9 @@ def _place(plane: Plane) -> str:
 
 
 def ranks(scores: np.ndarray) -> np.ndarray:
-    """The share of the scores below each, ties counting half; a half where all are equal."""
+    """Return the share of scores below each, counting ties half; 0.5 if all are equal."""
     flat = scores.ravel()
-    # Rounding must not make an order where there is none.
+    # Rounding errors must not create an order among equal scores.
     if flat.max() - flat.min() <= 1e-9 * max(1.0, abs(flat.max())):
         return np.full_like(scores, 0.5)
     order = np.sort(flat)
@@ -223,7 +223,7 @@ def ranks(scores: np.ndarray) -> np.ndarray:
 
 
 def _value_scale(steps: Sequence[Step]) -> Normalize:
-    """From the lower fifth of the values on: maxima are what the eye should tell apart."""
+    """Return a colour scale that starts at the 20 % quantile, to make maxima distinguishable."""
     views = [step.views[0] for step in steps]
     parts = [v.mean if v.truth is None else v.truth for v in views]
     values = np.concatenate([part.numpy() for part in parts])

@@ -1,4 +1,4 @@
-"""Explain a learned acquisition function on a run of ask and tell, whoever made its queries."""
+"""Explanation of a learned AF on an ask/tell run, whichever policy made its queries."""
 
 import math
 from collections.abc import Sequence
@@ -34,17 +34,34 @@ def explain_run(
     at: Sequence[Sequence[float]] | None = None,
     search: SearchName = "gradient",
 ) -> Explanation:
-    """Look at the steps of a run as an AF sees them; the GP is the run's own.
+    """Explain the steps of a run from the point of view of an AF, with the run's own GP.
 
     Args:
         artifact: Name or file of the AF; it need not be the one that made the queries.
-        run: A journal, which may be in use elsewhere, or an `Optimizer`; at least one evaluation
-            must have been told.
-        steps: Which steps to look at, numbered from 1, or `all`; the first four and the last if
-            None.
-        at: Places for which to draw the mean-deviation plane; if None the cube's midpoint and the
-            best point of the run.
-        search: Finds the points that EI favours, among which each query is ranked.
+        run: A journal, which may be in use elsewhere, or an `Optimizer`, with at least one
+            evaluation told.
+        steps: Steps to show, numbered from 1, or `all`; the first four and the last if None.
+        at: Points of the unit cube at which to draw the mean-deviation plane; its midpoint and the
+            best point of the run if None.
+        search: Finds the points where EI is large, among which each query is ranked.
+
+    Returns:
+        Beliefs and scores at each step, as data.
+
+    Raises:
+        DataError: If the run has no evaluations, or the journal cannot be read.
+        OptionError: If an option is out of range, or all parameters are `Choice`s.
+        ShapeError: If the AF was trained for another dimension.
+
+    Examples:
+        >>> import metabo
+        >>> optimizer = metabo.Optimizer(
+        ...     metabo.Space({"x": metabo.Float(0, 1), "y": metabo.Float(0, 1)}), budget=5, af="ei"
+        ... )
+        >>> optimizer.tell({"x": 0.2, "y": 0.7}, 1.0)
+        >>> explanation = explain_run("branin", optimizer)
+        >>> explanation.headline, len(explanation.episodes[0].steps)
+        ('branin on the run', 1)
     """
     af = load(artifact)
     optimizer = run if isinstance(run, Optimizer) else Optimizer.open(run, read_only=True)
@@ -52,10 +69,10 @@ def explain_run(
     space = optimizer.space
     require_fit(af, str(artifact), space.dim, where)
     if not optimizer.n_told:
-        raise DataError(f"Nothing was told in {where}: there is no step to look at.")
+        raise DataError(f"No evaluation was told in {where}, so there is no step to explain.")
     if not slice_axes(space):
         raise OptionError(
-            f"All parameters of {where} are `Choice`s, along which nothing can be drawn."
+            f"All parameters of {where} are `Choice`s, so there is no axis to draw along."
         )
     chosen = chosen_steps(steps, optimizer.n_told)
     again = _begun_again(optimizer, af)
@@ -79,11 +96,11 @@ def explain_run(
 
 
 def decisions(optimizer: Optimizer, again: Optimizer) -> list[Decision]:
-    """What the policy of a run saw before each evaluation, and what came of it.
+    """Reconstruct the state of a run before each evaluation, and the value that followed.
 
     Args:
         optimizer: The run.
-        again: A run with the same settings and nothing told, which is told it all.
+        again: A run with the same settings and no evaluations; the evaluations are replayed in it.
     """
     made = []
     sign = -1.0 if optimizer.direction == "minimize" else 1.0
@@ -97,7 +114,7 @@ def decisions(optimizer: Optimizer, again: Optimizer) -> list[Decision]:
 
 
 def _begun_again(optimizer: Optimizer, af: TrainedAF) -> Optimizer:
-    """The run before its first evaluation; for random search, which has no GP, with the AF's."""
+    """Return the run before its first evaluation; random search, without a GP, gets the AF's."""
     prior: Prior | PriorName = "fitted" if _is_fitted(optimizer) else optimizer.prior
     if _prior_kind(optimizer) == "unused":
         prior = af.prior if af.prior.dim == optimizer.space.dim else "fitted"
@@ -120,13 +137,13 @@ def _is_fitted(optimizer: Optimizer) -> bool:
 
 
 def _values(optimizer: Optimizer) -> str:
-    """A fitted prior is that of values scaled to mean 0 and deviation 1."""
+    """Label the model's values; with a fitted prior they have mean 0 and deviation 1."""
     sign = "-" if optimizer.direction == "minimize" else ""
     return f"{sign}value, scaled" if _is_fitted(optimizer) else f"{sign}value"
 
 
 def _standardized(state: BOState, optimizer: Optimizer, value: float) -> float:
-    """A value in the state's scale, which needs two values that differ; NaN before."""
+    """Convert a value to the state's scale; NaN until two different values are known."""
     told = model_values(list(optimizer.history), optimizer.direction)
     if len(set(told)) < 2:
         return math.nan

@@ -1,4 +1,4 @@
-"""Explain a learned acquisition function: its beliefs and scores in runs, beside EI's."""
+"""Explanation of a learned AF on tasks: its beliefs and scores in runs, compared with EI."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,30 +24,34 @@ from metabo.tasks import family as family_of
 
 @dataclass(frozen=True)
 class Episode:
-    """One run, looked at in some of its steps."""
+    """One run, shown at some of its steps."""
 
     title: str
+    """Title of the run in pictures."""
     steps: tuple[Step, ...]
+    """Steps that are shown."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What an AF does, as data: `strategy_plots` draws it."""
+    """Beliefs, scores and decisions of an AF as data; `explain.curves.pictures` draws them."""
 
     artifact: str
+    """Name or file of the AF."""
     where: str
-    """The family, or the journal, that the runs are of."""
+    """Family or journal that the runs come from."""
     space: Space
-    """What the coordinates stand for."""
+    """Parameters that the coordinates encode."""
     values: str
-    """What the model's values are, in words."""
+    """Label of the model's values, such as "value, scaled"."""
     episodes: tuple[Episode, ...]
+    """Runs that are shown."""
     planes: tuple[Plane, ...]
-    """Of the first episode."""
+    """Mean-deviation planes of the first episode."""
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Names of the coordinates; a `Choice` has one for each of its values."""
+        """Names of the coordinates; a `Choice` has one per value."""
         names: list[str] = []
         for name, parameter in self.space.parameters.items():
             if isinstance(parameter, Choice):
@@ -58,7 +62,7 @@ class Explanation:
 
     @property
     def headline(self) -> str:
-        """Which AF is seen where."""
+        """Short title that names the AF and the family or journal."""
         name = Path(self.artifact).stem
         return self.where if name == self.where else f"{name} on {self.where}"
 
@@ -75,21 +79,33 @@ def explain(
     at: Sequence[Sequence[float]] | None = None,
     search: SearchName = "gradient",
 ) -> Explanation:
-    """Let an AF optimize unseen tasks, and look at its beliefs and scores in some steps.
+    """Let an AF optimize unseen tasks, and record its beliefs and scores at some steps.
 
     Args:
         artifact: Name or file of the AF.
-        family: Of the tasks; the one that the AF was trained on if None.
-        tasks: How many tasks to draw, as `evaluate` draws them.
-        seed: Of the tasks and of the random numbers in the episodes.
-        budget: Evaluations per episode; what the AF was trained for, or on another family that
-            family's own, if None.
-        task_file: A JSON list with the parameters of each task, instead of drawn tasks.
-        steps: Which steps to look at, numbered from 1, or `all`; the first four and the last if
-            None.
-        at: Places for which to draw the mean-deviation plane; if None the cube's midpoint and the
-            best point of the first episode.
-        search: How the AF is maximized.
+        family: Family of the tasks; the one that the AF was trained on if None.
+        tasks: Number of tasks to draw, in the same way as `evaluate`.
+        seed: Random seed of the tasks and of the episodes.
+        budget: Evaluations per episode. If None, what the AF was trained for, or on another family
+            that family's own.
+        task_file: JSON list with the parameters of each task, instead of drawn tasks.
+        steps: Steps to show, numbered from 1, or `all`; the first four and the last if None.
+        at: Points of the unit cube at which to draw the mean-deviation plane; its midpoint and the
+            best point of the first episode if None.
+        search: How the AF is maximized: `gradient`, `grid` or `sobol`.
+
+    Returns:
+        Beliefs and scores at each step, as data.
+
+    Raises:
+        OptionError: If an option is out of range, or the AF's card names no family.
+        ShapeError: If the AF was trained for another dimension than the family's.
+        DataError: If the artifact or task file cannot be read.
+
+    Examples:
+        >>> explanation = explain("branin", tasks=1, budget=2, steps=[1])
+        >>> explanation.headline, explanation.axes
+        ('branin', ('x1', 'x2'))
     """
     af = load(artifact)
     setting = _setting(af, str(artifact), family)
@@ -133,28 +149,28 @@ def explain(
 
 
 def chosen_steps(steps: Sequence[int] | Literal["all"] | None, n_done: int) -> list[int]:
-    """The steps to look at, checked: the first four and the last if None."""
+    """Return the steps to show, checked; the first four and the last if None."""
     if steps is None:
         return sorted({*range(1, min(4, n_done) + 1), n_done})
     if steps == "all":
         return list(range(1, n_done + 1))
     if not steps or not all(isinstance(t, int) and 1 <= t <= n_done for t in steps):
         raise OptionError(
-            f"`steps` must be whole numbers in 1..{n_done} (the evaluations of the run), at least "
-            f"one, but got {list(steps)}."
+            f"`steps` must be at least one whole number in 1..{n_done} (the evaluations of the "
+            f"run), but got {list(steps)}."
         )
     return sorted(set(steps))
 
 
 def spread(steps: Sequence[int], most: int = 6) -> list[int]:
-    """At most so many of the steps, the first and the last among them."""
+    """Return at most `most` of the steps, including the first and the last."""
     if len(steps) <= most:
         return list(steps)
     return [steps[round(k * (len(steps) - 1) / (most - 1))] for k in range(most)]
 
 
 def usual_places(decisions: Sequence[Decision]) -> list[Tensor]:
-    """The cube's midpoint, and where the run found its best value."""
+    """Return the midpoint of the cube, and the point where the run found its best value."""
     last = decisions[-1]
     x, y = last.state.history.x[0], last.state.history.y[0]
     best = x[y.argmax()] if len(y) and not last.value > float(y.max()) else last.query
@@ -162,12 +178,12 @@ def usual_places(decisions: Sequence[Decision]) -> list[Tensor]:
 
 
 def require_fit(af: TrainedAF, artifact: str, dim: int, where: str) -> None:
-    """Raise unless the AF can score points of so many dimensions."""
+    """Raise `ShapeError` unless the AF can score points of `dim` dimensions."""
     shape = af.architecture
     if not shape.is_for_any_dimension and shape.dim != dim:
         raise ShapeError(
             f"The artifact `{artifact}` was trained for points of {shape.dim} dimensions, but "
-            f"{where} has {dim}. Give one that fits."
+            f"{where} has {dim}. Choose an artifact for {dim} dimensions."
         )
 
 
@@ -175,7 +191,7 @@ def _setting(af: TrainedAF, artifact: str, family: str | None) -> TaskFamily:
     name = family or af.card.get("family")
     if not isinstance(name, str):
         raise OptionError(
-            f"The card of `{artifact}` names no family of tasks to show it on. Give `--family`."
+            f"The card of `{artifact}` names no family of tasks to show it on. Pass `--family`."
         )
     setting = family_of(name)
     require_fit(af, artifact, setting.domain.dim, f"family `{name}`")
@@ -199,7 +215,7 @@ def _require_counts(tasks: int, budget: int) -> None:
 
 
 def place(point: Sequence[float], dim: int) -> Tensor:
-    """A point of the cube, checked."""
+    """Return a point of the unit cube as a tensor, checked."""
     x = torch.tensor(list(point), dtype=torch.float64)
     require_dim(x, dim)
     require_inside(x)

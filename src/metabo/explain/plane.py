@@ -1,8 +1,8 @@
 """An acquisition function over the mean-deviation plane.
 
-A place and a moment of a run are held fixed; the posterior there is replaced by every mean and
-deviation of a grid. All else that the AF looks at stays what it was in the run: the place, the
-observations (and so the incumbent and the distance to the nearest of them), t and T.
+At a fixed place and step of a run, the posterior is replaced by every mean and deviation of a
+grid. All other inputs of the AF stay as they were in the run: the place, the observations (and
+therefore the incumbent and the distance to the nearest observation), t and T.
 """
 
 import math
@@ -18,7 +18,7 @@ from metabo.shapes import Float
 from metabo.state import Belief, BOState
 
 _PLACES = frozenset({"x", "novelty"})
-"""Features that differ between places of the same mean and deviation."""
+"""Features that differ between places with the same mean and deviation."""
 
 
 @dataclass(frozen=True)
@@ -26,23 +26,27 @@ class Plane:
     """Scores over a grid of means and deviations, at one place and step."""
 
     number: int
-    """The step t, from 1."""
+    """Number of the step, from 1."""
     budget: int
+    """Number of evaluations in the whole run."""
     at: Float[Tensor, " D"] | None
-    """The place; None where the AF does not look at it."""
+    """Place in the unit cube; None if the AF does not depend on it."""
     mean: Float[Tensor, " N"]
+    """Posterior means of the grid."""
     std: Float[Tensor, " N"]
+    """Posterior standard deviations of the grid."""
     score: Float[Tensor, "N N"]
-    """Of the learned AF; a row for each deviation."""
+    """Scores of the learned AF, a row for each deviation."""
     log_ei: Float[Tensor, "N N"]
+    """Logarithm of EI, a row for each deviation."""
     best: float
-    """The incumbent value."""
+    """Incumbent value."""
     query: tuple[float, float]
     """Mean and deviation at the point that the run queried in this step."""
 
 
 def looks_at_places(af: AcquisitionFunction) -> bool:
-    """Whether points of the same mean and deviation may score differently."""
+    """Tell whether points with the same mean and deviation may get different scores."""
     return not isinstance(af, NeuralAF) or bool(_PLACES & set(af.architecture.features))
 
 
@@ -54,14 +58,14 @@ def planes(
     at: Sequence[Float[Tensor, " D"]],
     n: int = 61,
 ) -> tuple[Plane, ...]:
-    """The planes of a run's steps at each place, all on the same axes.
+    """Compute the planes of a run's steps at each place, all on the same axes.
 
     Args:
-        af: Whose scores are asked for.
-        decisions: The run, such as `trace.replay` gives it.
-        steps: Numbers in 1..t.
-        at: The places; one of them is enough for an AF that does not look at them.
-        n: Points along each side.
+        af: Acquisition function to score with.
+        decisions: The run, as returned by `trace.replay`.
+        steps: Numbers of the steps, in 1..t.
+        at: Places in the unit cube; an AF that does not depend on them gets one plane per step.
+        n: Number of points along each side.
     """
     chosen = {t: decisions[t - 1] for t in steps}
     queries = {t: made.state.belief(made.query[None, None]) for t, made in chosen.items()}
@@ -105,9 +109,9 @@ def _plane(
 
 
 def _axes(states: list[BOState], queries: list[Belief], n: int) -> tuple[Tensor, Tensor]:
-    """Means around those observed and those queried, and deviations of the queries to the prior's.
+    """Choose the range of means (observed and queried) and deviations (queries to prior).
 
-    The GP may believe in other means far from its data; no query has met them.
+    Far from its data the GP may predict other means, but no query was made there.
     """
     means = torch.cat(
         [q.mean.flatten() for q in queries] + [s.history.y.flatten() for s in states]

@@ -10,13 +10,13 @@ from metabo.evaluation.plots import COLOURS
 from metabo.optimizer import Direction, Evaluation, running_best
 
 _SOFTWARE = "metabo, with Matplotlib"
-"""What a picture says it was drawn by, so that others are not written over."""
+"""Software tag of our pictures, which keeps other pictures from being overwritten."""
 
 
 def plot_run(
     evaluations: Sequence[Evaluation], direction: Direction, budget: int, path: Path
 ) -> None:
-    """Every value told, and the best so far, over the evaluations; failures at the border."""
+    """Draw every value told and the best so far over the evaluations, failures at the bottom."""
     history = list(enumerate(evaluations, 1))
     bests = running_best(evaluations, direction)
     known = [(step, value) for step, value in enumerate(bests, 1) if value is not None]
@@ -28,7 +28,7 @@ def plot_run(
         axes.plot(*zip(*told, strict=True), "o", color=COLOURS[4], markersize=4, label="told")
         axes.step(*zip(*known, strict=True), where="post", color=COLOURS[1], label="best so far")
     if failed:
-        # In units of the axis's height, since a failure has no value.
+        # Positioned relative to the height of the axes, because a failure has no value.
         heights = [0.02] * len(failed)
         across = axes.get_xaxis_transform()
         axes.plot(failed, heights, "x", color=COLOURS[6], transform=across, label="failed")
@@ -43,6 +43,6 @@ def plot_run(
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a picture was drawn here."""
+    """Tell whether a picture was drawn by `plot_run`."""
     with path.open("rb") as file:
         return _SOFTWARE.encode() in file.read(1024)

@@ -1,6 +1,6 @@
-"""What a finished run believed and wanted at each step, by playing it again.
+"""Beliefs and scores at each step of a finished run, reconstructed by replaying it.
 
-A step is numbered by the evaluation it decides, from 1: step t has seen t - 1 observations.
+A step has the number of the evaluation it decides, from 1: step t has seen t - 1 observations.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,72 +19,86 @@ from metabo.space import Choice, Space
 from metabo.state import BOState
 
 Truth = Callable[[Float[Tensor, "N D"]], Float[Tensor, " N"]]
-"""The objective of one run, without noise."""
+"""Noise-free objective of one run."""
 
 _LINE, _SQUARE, _SLICE = 1001, 81, 201
-"""Points of an interval, points along each side of a square, points of a slice."""
+"""Points on an interval, along each side of a square, and on a slice."""
 
 
 @dataclass(frozen=True)
 class View:
-    """Beliefs and scores at many points: of an interval, a square, a table or a slice."""
+    """Beliefs and scores at many points of an interval, a square, a table or a slice."""
 
     x: Float[Tensor, "N D"]
+    """Points in the unit cube."""
     mean: Float[Tensor, " N"]
+    """Posterior mean at each point."""
     std: Float[Tensor, " N"]
+    """Posterior standard deviation at each point."""
     score: Float[Tensor, " N"]
-    """Of the learned AF."""
+    """Score of the learned AF at each point."""
     log_ei: Float[Tensor, " N"]
-    """The logarithm of EI, which has an order where EI underflows."""
+    """Logarithm of EI at each point, which is still ordered where EI underflows."""
     truth: Float[Tensor, " N"] | None
-    """None where the objective is not known."""
+    """Noise-free objective at each point; None if it is unknown."""
     axis: int | None = None
-    """The coordinate that varies in a slice; None where the points fill the domain."""
+    """Coordinate that varies in a slice; None if the points fill the domain."""
     per_side: int | None = None
-    """Points along each side of a square, the last coordinate varying fastest."""
+    """Number of points along each side of a square, the last coordinate varying fastest."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A moment of a run: all that was known, then the query and the value it gave."""
+    """One decision of a run: the state before it, the query, and the value that followed."""
 
     state: BOState
-    """Before the query."""
+    """State of the run before the query."""
     query: Float[Tensor, " D"]
+    """Point that was queried."""
     value: float
-    """In the scale of the state's values; NaN where there is none."""
+    """Value of the query in the scale of the state's values; NaN if there is none."""
     told: float | None
-    """As it was given; None where the evaluation failed."""
+    """Value of the query as it was told; None if the evaluation failed."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One decision of a run: what was seen, what was believed, what was queried."""
+    """One decision of a run as it is shown: observations, beliefs, scores and the query."""
 
     number: int
-    """t, from 1."""
+    """Number of the step, from 1."""
     budget: int
+    """Number of evaluations in the whole run."""
     seen_x: Float[Tensor, "t D"]
+    """Points observed before the query."""
     seen_y: Float[Tensor, " t"]
+    """Values observed before the query."""
     query: Float[Tensor, " D"]
+    """Point that was queried."""
     value: float
+    """Value of the query in the scale of the state's values; NaN if there is none."""
     told: float | None
-    """What the query then gave, as in `Decision`."""
+    """Value of the query as it was told; None if the evaluation failed."""
     mean: float
+    """Posterior mean at the query, before its evaluation."""
     std: float
+    """Posterior standard deviation at the query, before its evaluation."""
     score: float
+    """Score of the AF at the query, before its evaluation."""
     log_ei: float
-    """Posterior mean, deviation, the AF's score and log EI at the query, before it."""
+    """Logarithm of EI at the query, before its evaluation."""
     ei_rank: int
-    """1 if no candidate of EI's own search has a larger EI than the query, else more."""
+    """Rank of the query by EI: 1 if no candidate of EI's own search has a larger EI."""
     ei_candidates: int
+    """Number of candidates of EI's own search."""
     views: tuple[View, ...]
+    """Beliefs and scores over the domain, or on slices through the incumbent."""
 
 
 def replay(
     prior: Prior, x: Float[Tensor, "t D"], y: Float[Tensor, " t"], *, budget: int
 ) -> list[Decision]:
-    """The decisions of a run with a fixed prior."""
+    """Replay a run with a fixed prior, and return its decisions."""
     state, made = BOState.start(prior, episodes=1, budget=budget), []
     for query, value in zip(x, y, strict=True):
         made.append(Decision(state, query, float(value), float(value)))
@@ -102,17 +116,17 @@ def trace(
     steps: Iterable[int],
     truth: Truth | None = None,
 ) -> tuple[Step, ...]:
-    """Look at some steps of a run.
+    """Compute beliefs and scores at some steps of a run.
 
     Args:
-        af: Whose scores are asked for; it need not be the one that made the queries.
-        decisions: The run, such as `replay` gives it.
-        domain: Where it queried.
-        search: Finds the points that EI favours, among which the query is ranked.
-        space: What the coordinates stand for: points are looked at as they would be evaluated,
-            and slices do not leave the value of a `Choice`.
-        steps: Numbers in 1..t.
-        truth: The objective, where it is known.
+        af: Acquisition function to score with; it need not be the one that made the queries.
+        decisions: The run, as returned by `replay`.
+        domain: Domain of the run.
+        search: Finds the points where EI is large, among which the query is ranked.
+        space: Parameters that the coordinates encode: points are projected to those that would be
+            evaluated, and slices keep the value of a `Choice`.
+        steps: Numbers of the steps, in 1..t.
+        truth: Noise-free objective, if it is known.
     """
     where = _Where(domain, space, truth)
     return tuple(_step(af, decisions[t - 1], t, where, search) for t in steps)
@@ -120,14 +134,14 @@ def trace(
 
 @dataclass(frozen=True)
 class _Where:
-    """Where a run may be looked at."""
+    """The points at which a run can be shown."""
 
     domain: Domain
     space: Space
     truth: Truth | None
 
     def points(self, through: Tensor) -> Iterable[tuple[int | None, int | None, Tensor]]:
-        """The whole domain in one or two dimensions, else a slice along each axis."""
+        """Yield the whole domain in one or two dimensions, else a slice along each axis."""
         dim, axes = self.domain.dim, slice_axes(self.space)
         if dim <= 2 and len(axes) == dim:
             if isinstance(self.domain, Box):
@@ -144,7 +158,7 @@ class _Where:
 
 
 def slice_axes(space: Space) -> list[int]:
-    """The coordinates that are numbers; those of a `Choice` are not."""
+    """Return the coordinates of numeric parameters; those of a `Choice` are left out."""
     axes, first = [], 0
     for parameter in space.parameters.values():
         axes += [] if isinstance(parameter, Choice) else [first]
@@ -160,7 +174,7 @@ def _step(
     log_ei = float(LogEI()(at.belief))
     rivals = search.candidates(state, LogEI()).score[0]
     through = query if state.n_observed == 0 else state.history.x[0, state.history.y[0].argmax()]
-    # A table knows its values at its own points only, and slices leave them.
+    # A table has values only at its own points, which slices do not consist of.
     is_known = isinstance(where.domain, Box) or where.domain.dim <= 2
     return Step(
         number=number,
@@ -174,7 +188,7 @@ def _step(
         std=float(at.belief.std),
         score=float(at.score),
         log_ei=log_ei,
-        # EIs that agree to 1e-9 are ties, as they are to policies.
+        # Values of EI that agree to 1e-9 are ties, as in policies.
         ei_rank=1 + int((rivals > log_ei + 1e-9).sum()),
         ei_candidates=len(rivals),
         views=tuple(

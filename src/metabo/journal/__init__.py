@@ -1,8 +1,8 @@
-"""An append-only file of JSON lines, one header and then records, that loses nothing.
+"""An append-only file of JSON lines, one header followed by records, that never loses a record.
 
 A record is on the disk before `append` returns. Threads, forks and processes take turns. Each line
-is numbered, names the checksum of the one before and has one of its own, so that damage is found
-and named, whatever it is.
+has a number, its own checksum and the checksum of the line before, so that any damage is detected
+and located.
 """
 
 from metabo.journal.file import Journal, Writing

@@ -1,4 +1,4 @@
-"""How a journal comes to be: with its first line in it, or not at all."""
+"""Atomic creation of journals: a file appears with its first line, or not at all."""
 
 import errno
 import os
@@ -15,12 +15,12 @@ from metabo.store import sync_folder
 
 
 def refused(path: Path, error: OSError) -> OutputError:
-    """The error for a journal that cannot be written."""
+    """Return the error for a journal that cannot be written."""
     remedy = {
         errno.ENOENT: "Create its folder first.",
         errno.ENOTDIR: "Create its folder first.",
-        errno.ENOSPC: "Make room on the disk.",
-        errno.EDQUOT: "Make room on the disk.",
+        errno.ENOSPC: "Free some disk space.",
+        errno.EDQUOT: "Free some disk space.",
     }.get(error.errno or 0, "Choose a file that you may write to.")
     return OutputError(
         f"The journal `{shown(path)}` cannot be written: {error.strerror or error}. Nothing was "
@@ -29,7 +29,7 @@ def refused(path: Path, error: OSError) -> OutputError:
 
 
 def create(path: Path, line: bytes) -> None:
-    """Let a file appear with its first line in it; one that appeared meanwhile is kept."""
+    """Create a file with its first line atomically; keep a file that appeared in the meantime."""
     draft = path.parent / f".{secrets.token_hex(8)}.journal"
     try:
         try:
@@ -48,7 +48,7 @@ def create(path: Path, line: bytes) -> None:
 
 
 def _publish(draft: Path, path: Path) -> None:
-    """Give the draft its name, unless the name stands for something by now."""
+    """Give the draft its name, unless a file with content has taken the name by now."""
     try:
         path.hardlink_to(draft)
     except FileExistsError:
@@ -60,7 +60,7 @@ def _publish(draft: Path, path: Path) -> None:
 
 
 def _replace_empty(draft: Path, path: Path) -> None:
-    """Put the draft in the place of an empty file, which one process alone can do."""
+    """Replace an empty file by the draft; the lock ensures that only one process does."""
     file = os.open(path, os.O_RDWR | FLAGS)
     try:
         lock(file, path, time.monotonic() + PATIENCE)

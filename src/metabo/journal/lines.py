@@ -1,4 +1,4 @@
-"""The lines of a journal: how they are written, and how damage in them is found.
+"""The lines of a journal: how they are written, and how damage is detected.
 
 The first line is the header, and every line after it is a record:
 
@@ -8,14 +8,14 @@ The first line is the header, and every line after it is a record:
 | field   | meaning                                                                          |
 | ------- | -------------------------------------------------------------------------------- |
 | `n`     | number of the record, 1 for the second line of the file                          |
-| `prev`  | checksum of the line before: a dropped, swapped or doubled line breaks the chain |
+| `prev`  | checksum of the line before: a dropped, swapped or repeated line breaks the chain |
 | `sum`   | checksum of this line up to here, keyed by `id`: a line of another journal fails |
-| `lines` | records acknowledged so far, with a checksum of its own                          |
+| `lines` | number of records acknowledged so far, with its own checksum                     |
 
-`lines` has a fixed width and is overwritten after each record, so that a file whose end was cut
-off is noticed. If it is half written it is not used, and the next record mends it.
+`lines` has a fixed width and is overwritten after each record, so that a truncated file is
+noticed. If it is damaged, it is ignored, and the next record restores it.
 
-Format 1 had neither numbers nor checksums. Its lines are only checked for being JSON objects.
+Format 1 had neither numbers nor checksums. Its lines are only checked to be JSON objects.
 """
 
 import json
@@ -30,58 +30,64 @@ from metabo.errors import DataError, shown
 from metabo.store import JOURNAL
 
 FORMAT = 2
+"""Version of the file format that is written."""
 _KEY = "metabo_journal"
 _OPENING = JOURNAL + f'{FORMAT}, "lines": "'.encode()
 COUNT_AT = len(_OPENING)
-"""Where in the file the number of acknowledged records stands."""
+"""Position in the file of the number of acknowledged records."""
 _COUNT_WIDTH = 19
 HEAD = COUNT_AT + _COUNT_WIDTH + 80
-"""Bytes of a file that have the number of records and the journal's name in them."""
+"""Bytes at the start of a file that contain the number of records and the journal's id."""
 _ENDING = re.compile(rb'(.*), "sum": "([0-9a-f]{16})"\}', re.DOTALL)
 
 
 class Damage(DataError):
-    """A journal that is not what was written."""
+    """The content of a journal is not what was written to it."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A record of a journal."""
+    """A record of a journal, with its number."""
 
     n: int
-    """Its number: record n stands in line n + 1 of the file."""
+    """Number of the record, from 1: record n is line n + 1 of the file."""
     record: dict[str, object]
+    """Data of the record."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a journal holds, as far as it was read."""
+    """The content of a journal as far as it has been read."""
 
     path: Path
+    """Path of the file."""
     version: int
+    """Version of the file format."""
     header: dict[str, object]
+    """Header with which the journal was created."""
     identity: str
-    """A random name, drawn when the journal was begun; empty in format 1."""
+    """Random id of the journal; empty in format 1."""
     entries: tuple[Entry, ...]
+    """All records read so far."""
     last_sum: str
     """Checksum of the last line; empty in format 1."""
     length: int
-    """Bytes up to the end of the last whole line."""
+    """Number of bytes up to the end of the last complete line."""
     is_torn: bool = False
-    """Whether the file has a last line that was never finished."""
+    """Whether the file ends with an incomplete line."""
     new: tuple[Entry, ...] = field(default=(), compare=False)
-    """What the last reading added."""
+    """Records that the last reading added."""
 
 
 def header_line(identity: str, header: Mapping[str, object]) -> bytes:
-    """The first line of a new journal."""
+    """Return the first line of a new journal."""
     rest = json.dumps({"id": identity, **header}, allow_nan=False)[1:-1].encode()
     body = _OPENING + _count(identity, 0) + b'", ' + rest
     return _with_sum(body, _header_sum(identity, body))
 
 
 def record_line(content: Content, record: Mapping[str, object]) -> bytes:
-    """The next line of a journal."""
+    """Return the next line of a journal, for this record."""
     if content.version == 1:
         return json.dumps(record, allow_nan=False).encode() + b"\n"
     numbered = {"n": len(content.entries) + 1, "prev": content.last_sum, **record}
@@ -90,23 +96,23 @@ def record_line(content: Content, record: Mapping[str, object]) -> bytes:
 
 
 def count_field(content: Content) -> bytes:
-    """What stands at `COUNT_AT` once all records of a journal are acknowledged."""
+    """Return the bytes to write at `COUNT_AT` once all records are acknowledged."""
     return _count(content.identity, len(content.entries))
 
 
 def parse(path: Path, data: bytes) -> Content:
-    """The whole lines of a journal.
+    """Parse the complete lines of a journal.
 
     Raises:
-        Damage: If a line is not what was written; it names the line.
-        DataError: If the file is not a journal, or of a newer format.
+        Damage: If a line is not what was written; the message names the line.
+        DataError: If the file is not a journal, or has a newer format.
     """
     begun = parse_header(path, data)
     return parse_more(begun, data[begun.length :], acknowledged=acknowledged(begun, data))
 
 
 def parse_header(path: Path, data: bytes) -> Content:
-    """The first line alone."""
+    """Parse the first line of a journal only."""
     if not data:
         raise DataError(f"The journal `{shown(path)}` is empty. Begin it with `metabo init`.")
     line, newline, _ = _without_count(data).partition(b"\n")
@@ -116,7 +122,7 @@ def parse_header(path: Path, data: bytes) -> Content:
         if line.startswith(JOURNAL):
             raise _damage(path, 1, "it cannot be read", is_first=True)
         raise DataError(
-            f"`{shown(path)}` is not a journal of metabo, so it is left as it is. Choose another "
+            f"`{shown(path)}` is not a journal of metabo, so it is left unchanged. Choose another "
             "file."
         )
     if version == 1:
@@ -124,22 +130,25 @@ def parse_header(path: Path, data: bytes) -> Content:
     if version != FORMAT:
         raise DataError(
             f"`{shown(path)}` is a journal of format {version}, but this version of metabo reads "
-            f"1 and {FORMAT}. Install a newer metabo."
+            f"formats 1 and {FORMAT}. Install a newer metabo."
         )
     identity, match = str(header.pop("id", "")), _ENDING.fullmatch(line)
     if match is None or match[2] != _header_sum(identity, match[1]).encode():
-        raise _damage(path, 1, "its checksum does not fit", is_first=True)
+        raise _damage(path, 1, "its checksum does not match", is_first=True)
     del header["lines"], header["sum"]
     return Content(path, version, header, identity, (), match[2].decode(), len(line) + 1)
 
 
 def parse_more(content: Content, data: bytes, *, acknowledged: int = 0) -> Content:
-    """The journal with the whole lines of what follows.
+    """Parse the complete lines that follow what was already read.
 
     Args:
-        content: What was read before.
+        content: The journal as read so far.
         data: The file from `content.length` on.
-        acknowledged: How many records there must be at least.
+        acknowledged: Smallest number of records that must be there.
+
+    Raises:
+        Damage: If a line is not what was written, or records are missing.
     """
     path, end = content.path, data.rfind(b"\n") + 1
     added: list[Entry] = []
@@ -148,7 +157,7 @@ def parse_more(content: Content, data: bytes, *, acknowledged: int = 0) -> Conte
         n = len(content.entries) + len(added) + 1
         record, last_sum = _checked(content, line, n, last_sum)
         added.append(Entry(n, record))
-    rest = data[end:].rstrip(b"\0")  # which a power failure may leave where a line was to be
+    rest = data[end:].rstrip(b"\0")  # a power failure may leave NULs in place of a line
     known = (*content.entries, *added)
     read = replace(
         content,
@@ -161,7 +170,7 @@ def parse_more(content: Content, data: bytes, *, acknowledged: int = 0) -> Conte
     if len(known) < acknowledged:
         raise Damage(
             f"The journal `{shown(path)}` has lost its end: {acknowledged} lines were written "
-            f"after the first, but {len(known)} are there. {_advice(path)}"
+            f"after the first, but only {len(known)} are there. {_advice(path)}"
         )
     if rest and content.version > 1 and not _is_begun(read, rest):
         raise _damage(path, len(known) + 2, "it is not a line of this journal")
@@ -169,7 +178,7 @@ def parse_more(content: Content, data: bytes, *, acknowledged: int = 0) -> Conte
 
 
 def acknowledged(content: Content, data: bytes) -> int:
-    """How many records the beginning of a file says there are; 0 where it cannot say."""
+    """Return the number of records stored at the start of a file; 0 if it cannot be read."""
     field = data[COUNT_AT : COUNT_AT + _COUNT_WIDTH]
     digits = field[:10]
     if content.version == 1 or not digits.isdigit():
@@ -178,12 +187,12 @@ def acknowledged(content: Content, data: bytes) -> int:
 
 
 def is_count_lost(content: Content, data: bytes) -> bool:
-    """Whether a file cannot say how many records there must be: its end may be cut off."""
+    """Tell whether the stored number of records is lost, so that the end may be missing."""
     return content.version > 1 and bool(content.entries) and not acknowledged(content, data)
 
 
 def is_same(content: Content, head: bytes) -> bool:
-    """Whether a file that begins like this is the journal that was read before."""
+    """Tell whether a file that starts with `head` is the journal that was read before."""
     if content.version == 1:
         return head.startswith(JOURNAL)
     name = f'", "id": "{content.identity}"'.encode()
@@ -191,12 +200,12 @@ def is_same(content: Content, head: bytes) -> bool:
 
 
 def last_bytes(content: Content) -> bytes:
-    """What must stand before the end of the last whole line that was read."""
+    """Return the bytes that must end the last complete line that was read."""
     return f'"{content.last_sum}"}}\n'.encode() if content.version > 1 else b"\n"
 
 
 def self_checked(identity: str, line: bytes) -> dict[str, object] | None:
-    """The record of a line of this journal wherever it stands; None if it is damaged."""
+    """Return the record of a line of this journal, wherever it is; None if it is damaged."""
     match = _ENDING.fullmatch(line)
     if match is None or match[2] != _sum(identity, match[1]).encode():
         return None
@@ -211,16 +220,16 @@ def _checked(content: Content, line: bytes, n: int, prev: str) -> tuple[dict[str
         return plain, ""
     record = self_checked(content.identity, line)
     if record is None:
-        raise _damage(content.path, n + 1, "its checksum does not fit")
+        raise _damage(content.path, n + 1, "its checksum does not match")
     if record.pop("n", None) != n or record.pop("prev", None) != prev:
         raise _damage(
-            content.path, n + 1, "it does not follow the line before (dropped, doubled or moved)"
+            content.path, n + 1, "it does not follow the line before (dropped, repeated or moved)"
         )
     return record, str(record.pop("sum"))
 
 
 def _is_begun(content: Content, rest: bytes) -> bool:
-    """Whether the rest of a file can be the beginning of the next line."""
+    """Tell whether the rest of a file can be the start of the next line."""
     start = f'{{"n": {len(content.entries) + 1}, "prev": "{content.last_sum}", '.encode()
     return rest.startswith(start) or start.startswith(rest)
 
@@ -242,7 +251,7 @@ def _sum(identity: str, body: bytes, size: int = 8) -> str:
 
 
 def _header_sum(identity: str, body: bytes) -> str:
-    """Of the header without the one field that changes."""
+    """Return the checksum of the header without `lines`, the one field that changes."""
     return _sum(identity, _without_count(body))
 
 
@@ -258,11 +267,11 @@ def _count(identity: str, n: int) -> bytes:
 
 
 def _damage(path: Path, number: int, problem: str, *, is_first: bool = False) -> Damage:
-    intact = f"What stands before it is intact. {_advice(path)}"
-    remedy = "Restore the file from a copy." if is_first else intact
+    intact = f"The lines before it are intact. {_advice(path)}"
+    remedy = "Restore the file from a backup." if is_first else intact
     return Damage(f"Line {number} of the journal `{shown(path)}` is damaged: {problem}. {remedy}")
 
 
 def _advice(path: Path) -> str:
     file = quote(shown(path))
-    return f"Copy what is intact into a new file with `metabo show {file} --repair`."
+    return f"Copy the intact lines into a new file with `metabo show {file} --repair`."

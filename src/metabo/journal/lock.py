@@ -1,7 +1,7 @@
-"""Waiting for one's turn to write to a file that other processes may be writing to.
+"""Locks for files that several processes write to.
 
-The lock belongs to an open file, not to a process: each turn opens the file anew, so that threads
-and forks keep each other out as well, and whatever ends a process ends its turn.
+The lock belongs to an open file, not to a process: each turn reopens the file, so that threads and
+forks exclude each other too, and the end of a process, however it comes, releases the lock.
 """
 
 import errno
@@ -19,37 +19,38 @@ else:
     import fcntl
 
 PATIENCE = 60.0
-"""Seconds to wait for a turn before giving up."""
+"""Seconds to wait for a lock before giving up."""
 _FAR = 2**60
-"""A byte beyond every journal's end."""
+"""Position of the byte to lock on Windows, beyond the end of every journal."""
 _BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
-"""What a system says when somebody else has the lock."""
+"""Error codes that mean that somebody else holds the lock."""
 _HELD: set[int] = set()
-"""Files that this process has locked: a fork must not keep them locked when it dies."""
+"""Files that this process has locked: a forked child closes them so as not to hold the lock."""
 
 
 def lock(file: int, path: Path, deadline: float) -> None:
-    """Keep everybody else out until `unlock`, waiting until a time of `time.monotonic`.
+    """Lock a file until `unlock`, waiting until `time.monotonic()` passes the deadline.
 
     Raises:
-        BusyError: If the turn did not come in time; it names who has it.
-        OutputError: If there are no locks where the file is.
+        BusyError: If the lock was not free in time; the message names its holder.
+        OutputError: If the file system has no locks.
     """
     pause = 0.0005
     while not _tried(file, path):
         if time.monotonic() > deadline:
             raise BusyError(
                 f"The journal `{shown(path)}` was in use for {PATIENCE:g} s by "
-                f"{holder(file) or 'another process'}. Nothing was added: try again, or stop that "
+                f"{holder(file) or 'another process'}. Nothing was added. Try again, or stop that "
                 "process."
             )
-        time.sleep(pause * (0.5 + time.monotonic_ns() % 1000 / 1000))  # not in step with others
+        # A random factor keeps waiting processes from trying in step.
+        time.sleep(pause * (0.5 + time.monotonic_ns() % 1000 / 1000))
         pause = min(2 * pause, 0.02)
     _HELD.add(file)
 
 
 def unlock(file: int) -> None:
-    """Let the next one have the file."""
+    """Release the lock of a file."""
     if sys.platform == "win32":
         os.lseek(file, _FAR, os.SEEK_SET)
         msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
@@ -59,7 +60,7 @@ def unlock(file: int) -> None:
 
 
 def holder(file: int) -> str | None:
-    """Who has a file locked, where the system tells."""
+    """Return a description of the process that has locked a file; None if it is unknown."""
     known = os.fstat(file)
     place = f"{os.major(known.st_dev):02x}:{os.minor(known.st_dev):02x}:{known.st_ino}"
     with suppress(OSError, ValueError, IndexError):
@@ -90,7 +91,7 @@ def _tried(file: int, path: Path) -> bool:
             return False
         raise OutputError(
             f"The journal `{shown(path)}` cannot be locked: {error.strerror or error}. Nothing "
-            "was added: keep it in a folder on a local disk."
+            "was added. Keep the journal on a local disk."
         ) from None
     return True
 

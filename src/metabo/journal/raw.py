@@ -1,10 +1,10 @@
-"""Bytes at a place of an open file, on every system."""
+"""Reading and writing bytes at a position of an open file, on every system."""
 
 import os
 
 
 def write_at(file: int, data: bytes, at: int) -> None:
-    """Write all of the bytes, in parts if need be."""
+    """Write all bytes at a position, in several parts if necessary."""
     while data:
         os.lseek(file, at, os.SEEK_SET)
         written = os.write(file, data)
@@ -12,7 +12,7 @@ def write_at(file: int, data: bytes, at: int) -> None:
 
 
 def read_at(file: int, at: int, size: int | None = None) -> bytes:
-    """Read `size` bytes of a file, or everything to its end."""
+    """Read `size` bytes at a position of a file, or everything to its end if None."""
     os.lseek(file, at, os.SEEK_SET)
     parts: list[bytes] = []
     while size is None or size > 0:

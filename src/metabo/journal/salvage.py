@@ -1,4 +1,4 @@
-"""What is still good in a damaged journal: every line that proves itself, wherever it stands."""
+"""Recovery of a damaged journal: every line with a valid checksum, wherever it is."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,26 +9,30 @@ from metabo.journal.lines import self_checked as checked
 
 @dataclass(frozen=True)
 class Salvage:
-    """The intact records of a journal in their order, and what is missing among them."""
+    """The intact records of a journal in order, and which ones are missing."""
 
     content: Content
+    """The journal with its intact records."""
     left_out: tuple[tuple[int, str], ...]
-    """Damaged or foreign lines: their number in the file and their text."""
+    """Damaged or foreign lines: their line number in the file and their text."""
     missing: tuple[int, ...]
-    """Numbers of records that were written and are nowhere intact."""
+    """Numbers of the records that were written but are not intact anywhere in the file."""
 
 
 def salvage(path: Path, data: bytes) -> Salvage:
-    """Read all that is intact, provided that the header is.
+    """Read all intact records of a journal whose header is intact.
 
-    In format 1, whose lines prove nothing, that is all lines that are JSON objects.
+    In format 1, whose lines have no checksums, all lines that are JSON objects count as intact.
+
+    Raises:
+        DataError: If the header is damaged or the file is not a journal.
     """
     begun = parse_header(path, data)
     found: dict[int, dict[str, object]] = {}
     left_out: list[tuple[int, str]] = []
     lines = data[begun.length :].split(b"\n")
     for number, line in enumerate(lines, 2):
-        if not line and number == len(lines) + 1:  # what follows the last end of line
+        if not line and number == len(lines) + 1:  # the empty rest after the last newline
             continue
         record, n = _record(begun, line), number - 1
         if record is not None and begun.version > 1:

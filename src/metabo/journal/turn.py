@@ -1,8 +1,8 @@
-"""A lock for objects that live in threads, forks and copies.
+"""A lock for objects that are used in threads, forked and copied.
 
-A lock that some thread holds while another one forks would stay locked in the child for ever,
-because the thread that could release it is not there. This one is free in every child and in every
-copy.
+If a thread holds a lock while another one forks, the lock would stay locked in the child forever,
+because the thread that could release it does not exist there. This lock is free in every child and
+in every copy.
 """
 
 import os
@@ -14,17 +14,17 @@ _ALL: "weakref.WeakSet[Turn]" = weakref.WeakSet()
 
 
 class Turn:
-    """A re-entrant lock: `with turn: ...` waits for its turn."""
+    """A re-entrant lock, used as `with turn: ...`."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         _ALL.add(self)
 
     def acquire(self, seconds: float = -1.0) -> bool:
-        """Acquire the lock, waiting at most so many seconds (for ever if negative).
+        """Acquire the lock, waiting at most `seconds` (forever if negative).
 
         Returns:
-            Whether it was acquired.
+            Whether the lock was acquired.
         """
         return self._lock.acquire(timeout=seconds)
 

@@ -1,4 +1,4 @@
-"""Policies: from a state to the next query."""
+"""Policies: they decide where to query next, given the state of a run."""
 
 from metabo.policies.base import Policy, Proposal
 from metabo.policies.classical import CLASSICAL, classical, from_midpoint, learned

@@ -1,4 +1,4 @@
-"""What a policy is: it decides where each episode queries next."""
+"""The policy protocol: a policy decides where each episode queries next."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
@@ -13,19 +13,21 @@ from metabo.state import BOState
 
 @dataclass(frozen=True)
 class Proposal:
-    """The next query of each episode, and how it was chosen where there were candidates."""
+    """The next query of each episode, and how it was chosen if there were candidates."""
 
     x: Float[Tensor, "E D"]
+    """Points to query next, in the unit cube."""
     candidates: Candidates | None = None
+    """Candidates among which the points were chosen; None if there were none."""
     index: Int[Tensor, " E"] | None = None
-    """Which candidate was chosen."""
+    """Index of the chosen candidate in each episode."""
     log_probability: Float[Tensor, " E"] | None = None
-    """Of choosing it, where the choice was random."""
+    """Log-probability of the chosen candidate, if the choice was random."""
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """A pure function of the state and of the step's random numbers."""
+    """A pure function from the state and the step's random numbers to the next queries."""
 
     def propose(self, state: BOState, noise: Noise) -> Proposal:
         """Decide the next query of every episode."""

@@ -1,6 +1,6 @@
-"""The methods that need no more than a domain and a search, by name; and how a learned AF starts.
+"""Classical methods by name, which need only a domain and a search; and policies of learned AFs.
 
-A method's options are its builder's keyword parameters.
+The options of a method are the keyword parameters of its builder.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,18 @@ from metabo.policies.searchers.base import Searcher
 
 
 def classical(text: str, domain: Domain, search: Searcher) -> Policy:
-    """The policy of a method given as text, such as `ei` or `ucb:beta=9`."""
+    """Build the policy of a method given as text, such as `ei` or `ucb:beta=9`.
+
+    Raises:
+        OptionError: If the method or an option is unknown, or a value is not allowed.
+
+    Examples:
+        >>> from metabo.domain import Box
+        >>> from metabo.policies import searcher
+        >>> box = Box(2)
+        >>> classical("ucb:beta=9", box, searcher("gradient", box)).then.af.beta
+        9.0
+    """
     name, options = parse(text)
     if name not in CLASSICAL:
         raise unknown("method", name, CLASSICAL)
@@ -26,20 +37,34 @@ def classical(text: str, domain: Domain, search: Searcher) -> Policy:
 
 
 def from_midpoint(af: AcquisitionFunction, domain: Domain, search: Searcher) -> Policy:
-    """Maximize the AF after a first query at the midpoint, the paper's initial design.
+    """Build a policy that first queries the midpoint, the paper's design, then maximizes the AF.
 
-    On a finite domain there is no initial design, as in the paper: the first query is any of the
-    tied candidates.
+    On a finite domain there is no initial design, as in the paper: the first query is chosen at
+    random among the tied candidates.
+
+    Examples:
+        >>> from metabo.domain import Box
+        >>> from metabo.policies import searcher
+        >>> from_midpoint(EI(), Box(2), searcher("gradient", Box(2))).x
+        0.5
     """
     policy = Maximize(af, search)
     return StartAt(0.5, policy, domain) if isinstance(domain, Box) else policy
 
 
 def learned(af: NeuralAF, domain: Domain, search: Searcher) -> Policy:
-    """Maximize a learned AF, without any initial design: it has learned where to begin.
+    """Build a policy that maximizes a learned AF, which has also learned where to start.
 
-    One that does not see x has not. Before the first observation all points are the same to it,
-    and it starts at the midpoint like the classical methods.
+    An AF that does not see x has not: before the first observation it cannot tell points apart,
+    so it starts at the midpoint like the classical methods.
+
+    Examples:
+        >>> from metabo.acquisition import Architecture
+        >>> from metabo.domain import Box
+        >>> from metabo.policies import searcher
+        >>> af = NeuralAF(Architecture(dim=2, hidden=(8,)))
+        >>> type(learned(af, Box(2), searcher("gradient", Box(2)))).__name__
+        'Maximize'
     """
     if af.architecture.is_for_any_dimension:
         return from_midpoint(af, domain, search)
@@ -52,7 +77,7 @@ def _ei(domain: Domain, search: Searcher) -> Policy:
 
 
 def _logei(domain: Domain, search: Searcher) -> Policy:
-    """Logarithm of expected improvement: the same maxima, found where EI underflows."""
+    """Logarithm of expected improvement: the same maxima, also found where EI underflows."""
     return from_midpoint(LogEI(), domain, search)
 
 
@@ -85,3 +110,4 @@ CLASSICAL: dict[str, Callable[..., Policy]] = {
     "random": _random,
     "ucb": _ucb,
 }
+"""Builders of the classical methods by name."""

@@ -1,4 +1,4 @@
-"""Policies that decide by an acquisition function: test and training differ in this one word."""
+"""Policies based on an acquisition function: `Maximize` in use, `Sample` in training."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,30 @@ from metabo.state import BOState
 
 @dataclass(frozen=True)
 class Maximize:
-    """Query where the AF is largest, at any such point with equal chance if there are several."""
+    """Query where the AF is largest; ties are broken uniformly at random.
+
+    Examples:
+        >>> from metabo.acquisition import EI
+        >>> from metabo.domain import Box
+        >>> from metabo.gp import Prior
+        >>> from metabo.policies import searcher
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> x, y = torch.full((1, 1, 1), 0.5).double(), torch.zeros(1, 1).double()
+        >>> state = BOState.after(prior, x, y, budget=10)
+        >>> policy = Maximize(EI(), searcher("gradient", Box(1)))
+        >>> noise = Noise.at(0, episodes=torch.arange(1), step=1)
+        >>> float(policy.propose(state, noise).x) in (0.0, 1.0)  # far from the observation
+        True
+    """
 
     af: AcquisitionFunction
+    """Acquisition function to maximize."""
     search: Searcher
+    """Finds the candidates."""
 
     @torch.no_grad()
     def propose(self, state: BOState, noise: Noise) -> Proposal:
-        """The best candidate of each episode; the noise decides ties only."""
+        """Return the best candidate of each episode; the noise only breaks ties."""
         candidates = self.search.candidates(state, self.af)
         index = any_best(candidates.score, noise.uniform(1))
         return Proposal(_at(candidates, index), candidates, index)
@@ -33,14 +49,16 @@ class Sample:
     """Query a candidate drawn from the categorical distribution with the scores as logits."""
 
     af: AcquisitionFunction
+    """Acquisition function whose scores are the logits."""
     search: Searcher
+    """Finds the candidates."""
 
     @torch.no_grad()
     def propose(self, state: BOState, noise: Noise) -> Proposal:
-        """A random candidate of each episode."""
+        """Return a random candidate of each episode."""
         candidates = self.search.candidates(state, self.af)
         log_probability = candidates.score.double().log_softmax(-1)
-        # By inversion: one number per episode decides, whatever the number of candidates.
+        # By inversion: one random number per episode, whatever the number of candidates.
         cumulative = log_probability.exp().cumsum(-1)
         target = noise.uniform(1) * cumulative[:, -1:]
         index = torch.searchsorted(cumulative, target)[:, 0].clamp(max=cumulative.shape[-1] - 1)

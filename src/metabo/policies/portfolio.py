@@ -1,7 +1,7 @@
-"""Fixed lists of designs: what can be had from past results without any model.
+"""Portfolios: fixed lists of designs, the best use of past results without a model.
 
-Both orders are found from the values of M source tasks at the same N points. They ask nothing of
-the target, so a learned acquisition function has to beat them to be worth its while.
+Both orders are derived from the values of M source tasks at the same N points. They use no
+information about the target, so a learned acquisition function must beat them to be worthwhile.
 """
 
 from dataclasses import dataclass
@@ -21,22 +21,34 @@ class FollowList:
     """Query the designs of a list, one after another."""
 
     designs: Float[Tensor, "N D"]
+    """Designs in the order of the queries."""
 
     def propose(self, state: BOState, noise: Noise) -> Proposal:
-        """The next design, the same in every episode."""
+        """Return the next design, the same in every episode.
+
+        Raises:
+            OptionError: If all designs were queried.
+        """
         if state.n_observed >= len(self.designs):
             raise OptionError(
-                f"The list has {len(self.designs)} designs, but another is asked for. Give a "
-                f"budget of at most {len(self.designs)}."
+                f"The list has {len(self.designs)} designs, and all were queried. Use a budget of "
+                f"at most {len(self.designs)}."
             )
         design = self.designs[state.n_observed].to(state.gp.x)
         return Proposal(design.expand(state.n_episodes, -1))
 
 
 def by_mean_rank(values: Float[Tensor, "M N"]) -> Int[Tensor, " N"]:
-    """All points, that of the best mean rank over the sources first.
+    """Order points by their mean rank over the sources, the best first.
 
-    Ties share the mean of their ranks, so that flat regions favour nobody.
+    Ties share the mean of their ranks, so that flat regions favour no point.
+
+    Returns:
+        The indices of all points, in order.
+
+    Examples:
+        >>> by_mean_rank(torch.tensor([[0.0, 1.0, 2.0], [0.0, 2.0, 1.0]])).tolist()
+        [1, 2, 0]
     """
     below = (values[:, :, None] > values[:, None, :]).sum(-1)  # M N
     equal = (values[:, :, None] == values[:, None, :]).sum(-1)
@@ -45,10 +57,17 @@ def by_mean_rank(values: Float[Tensor, "M N"]) -> Int[Tensor, " N"]:
 
 
 def greedy_portfolio(values: Float[Tensor, "M N"]) -> Int[Tensor, " N"]:
-    """All points, each the one that most lowers the sources' mean regret after those before it.
+    """Order points so that each lowers the sources' mean regret most, given those before it.
 
-    It is the greedy answer to: which k points leave the least mean of the best regret among them?
-    When none lowers it any more, the order is that of the mean regret.
+    This is the greedy answer to the question which k points minimize the mean over sources of the
+    best regret among them. When no point lowers it any further, points follow by mean regret.
+
+    Returns:
+        The indices of all points, in order.
+
+    Examples:
+        >>> greedy_portfolio(torch.tensor([[2.0, 0.0, 1.5], [0.0, 2.0, 1.5]])).tolist()
+        [2, 0, 1]
     """
     regret = values.amax(-1, keepdim=True) - values
     left = torch.full_like(regret[:, :1], torch.inf)

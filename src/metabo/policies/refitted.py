@@ -1,4 +1,4 @@
-"""Hyperparameters found during the run, as a user needs them who knows none."""
+"""GP hyperparameters fitted during the run, for users who know none."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,19 +11,21 @@ from metabo.state import BOState, History
 
 @dataclass(frozen=True)
 class Refitted:
-    """Another policy's choice, from what a GP fitted to the values so far believes.
+    """Follow another policy, with a GP whose hyperparameters are refitted at every step.
 
-    Whatever prior the state has is not used: values are standardized and the hyperparameters of
-    each episode found anew in every step, all episodes in one batch.
+    The prior of the state is ignored: values are standardized, and the hyperparameters of each
+    episode are fitted at every step, all episodes in one batch.
     """
 
     then: Policy
+    """Policy that decides, given the refitted GP."""
     kernel: KernelName = "matern52"
+    """Correlation function of the GP."""
     hyperprior: HyperPrior | Literal["usual"] | None = "usual"
-    """What is expected of the hyperparameters; with None the likelihood alone decides."""
+    """Prior on the hyperparameters; None to fit them by maximum likelihood."""
 
     def propose(self, state: BOState, noise: Noise) -> Proposal:
-        """The other policy's choice."""
+        """Return the other policy's choice under the refitted GP."""
         x, y = state.history.x, standardized(state.history.y)
         prior = fitted_prior(x, y, kernel=self.kernel, hyperprior=self.hyperprior)
         seen = reduced(prior, x, y)

@@ -7,20 +7,16 @@ logarithm.
 """
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral, Rational, Real
-from typing import ClassVar, SupportsFloat
+from numbers import Real
+from typing import ClassVar
 
-import numpy
 import torch
 from torch import Tensor
 
 from metabo.errors import DataError, OptionError, brief, unknown
-
-Value = float | int | str | bool | None
-"""Value of one parameter."""
+from metabo.space.values import Value, can_be_chosen, check_interval, number_in, scaled, to_plain
 
 MOST = 2**50
 """Largest magnitude and span of an `Int`: up to here the bounds of its cells are exact floats."""
@@ -60,10 +56,10 @@ class Float:
 
     def __post_init__(self) -> None:
         """Check the bounds and convert them to plain floats."""
-        _set(self, low=_plain(self.low), high=_plain(self.high))
-        _check_interval(self.low, self.high, log=self.log)
+        _set(self, low=to_plain(self.low), high=to_plain(self.high))
+        check_interval(self.low, self.high, log=self.log)
         _set(self, low=float(self.low), high=float(self.high), log=bool(self.log))
-        low, high, _ = _scaled(self.low, self.high, self.low, log=self.log)
+        low, high, _ = scaled(self.low, self.high, self.low, log=self.log)
         if not low < high:
             raise OptionError(
                 "`low` and `high` must differ on the parameter's scale, as floats, but got "
@@ -76,7 +72,7 @@ class Float:
         Raises:
             DataError: If it is not a number in [low, high].
         """
-        return _number(value, self.low, self.high)
+        return number_in(value, self.low, self.high)
 
     def encode(self, value: object) -> list[float]:
         """Return the coordinate of a value.
@@ -84,13 +80,13 @@ class Float:
         Raises:
             DataError: If it is not a number in [low, high].
         """
-        number = _number(value, self.low, self.high)
-        low, high, at = _scaled(self.low, self.high, number, log=self.log)
+        number = number_in(value, self.low, self.high)
+        low, high, at = scaled(self.low, self.high, number, log=self.log)
         return [(at - low) / (high - low)]
 
     def decode(self, coordinates: Tensor) -> Value:
         """Return the value at a coordinate."""
-        low, high, _ = _scaled(self.low, self.high, self.low, log=self.log)
+        low, high, _ = scaled(self.low, self.high, self.low, log=self.log)
         at = min(low + float(coordinates[0]) * (high - low), high)  # exp must not overflow
         return min(max(math.exp(at) if self.log else at, self.low), self.high)
 
@@ -126,8 +122,8 @@ class Int:
 
     def __post_init__(self) -> None:
         """Check the bounds and convert them to plain ints."""
-        _set(self, low=_plain(self.low), high=_plain(self.high))
-        _check_interval(self.low, self.high, log=self.log)
+        _set(self, low=to_plain(self.low), high=to_plain(self.high))
+        check_interval(self.low, self.high, log=self.log)
         low, high = int(self.low), int(self.high)
         if low != self.low or high != self.high:
             raise OptionError(
@@ -153,7 +149,7 @@ class Int:
         Raises:
             DataError: If it is not a whole number in [low, high].
         """
-        number = _number(value, self.low, self.high)
+        number = number_in(value, self.low, self.high)
         if number != int(number):
             raise DataError(f"A value of an `Int` must be a whole number, but got {brief(value)}.")
         return int(number)
@@ -182,7 +178,7 @@ class Int:
         return ((value.log() if self.log else value) - low) / (high - low)
 
     def _scaled(self, number: float) -> tuple[float, float, float]:
-        return _scaled(self.low - 0.5, self.high + 0.5, number, log=self.log)
+        return scaled(self.low - 0.5, self.high + 0.5, number, log=self.log)
 
     def _nearest(self, coordinates: Tensor) -> Tensor:
         low, high, _ = self._scaled(self.low)
@@ -212,9 +208,9 @@ class Choice:
         """Check the values and convert those of NumPy to plain ones."""
         if not isinstance(self.values, list | tuple):
             raise OptionError(f"`Choice` needs a list of values, but got {brief(self.values)}.")
-        _set(self, values=tuple(map(_plain, self.values)))
+        _set(self, values=tuple(map(to_plain, self.values)))
         for value in self.values:
-            if not _can_be_chosen(value):
+            if not can_be_chosen(value):
                 raise OptionError(
                     "`Choice` values must be finite numbers, Unicode text, booleans or None, but "
                     f"got {brief(value)}. Write it as text, or number the choices."
@@ -262,7 +258,7 @@ class Choice:
         return torch.zeros_like(coordinates).scatter(-1, index, 1.0)
 
     def _position(self, value: object) -> int:
-        plain = _plain(value)
+        plain = to_plain(value)
         known = None
         if isinstance(plain, Real | str | None):
             known = self._positions.get((isinstance(plain, bool), plain))
@@ -284,68 +280,3 @@ def _set(parameter: object, **fields: object) -> None:
     """Set fields of a frozen parameter during its construction."""
     for name, value in fields.items():
         object.__setattr__(parameter, name, value)
-
-
-def _plain(value: object) -> object:
-    """Convert a NumPy scalar to a Python one; return anything else unchanged."""
-    if not isinstance(value, numpy.generic):
-        return value
-    plain = value.item()
-    # `item` leaves a long double as it is.
-    return float(plain) if isinstance(plain, numpy.floating) else plain
-
-
-def _can_be_chosen(value: object) -> bool:
-    """Tell whether a value survives being written to and read from JSON."""
-    if isinstance(value, str):
-        return is_writable(value)
-    is_fraction = isinstance(value, Rational) and not isinstance(value, Integral)
-    return value is None or (isinstance(value, Real) and not is_fraction and _is_finite(value))
-
-
-def is_writable(text: str) -> bool:
-    """Tell whether text can be written to a file or terminal: a lone surrogate cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _check_interval(low: float, high: float, *, log: bool) -> None:
-    if not isinstance(log, bool | numpy.bool_):
-        raise OptionError(f"`log` must be True or False, but got {brief(log)}.")
-    is_number = all(isinstance(b, Real) and not isinstance(b, bool) for b in (low, high))
-    if not (is_number and _is_finite(low) and _is_finite(high) and low < high):
-        raise OptionError(
-            "`low < high` must hold, and both must be finite numbers, but got "
-            f"low={brief(low)}, high={brief(high)}."
-        )
-    if not _is_finite(float(high) - float(low)):
-        raise OptionError(
-            f"`high - low` must be a finite number, but got low={brief(low)}, "
-            f"high={brief(high)}. Use different units."
-        )
-    if log and low <= 0:
-        raise OptionError(f"`low` must be positive on a log scale, but got low={brief(low)}.")
-
-
-def _is_finite(number: SupportsFloat) -> bool:
-    try:
-        return math.isfinite(number)
-    except OverflowError:  # a whole number may be too large for a float
-        return False
-
-
-def _number(value: object, low: float, high: float) -> float:
-    number = math.nan
-    if isinstance(value, Real) and not isinstance(value, bool):
-        with suppress(OverflowError):  # a whole number may be too large for a float
-            number = float(value)
-    if not low <= number <= high:
-        raise DataError(f"A value must be a number in [{low}, {high}], but got {brief(value)}.")
-    return number
-
-
-def _scaled(low: float, high: float, at: float, *, log: bool) -> tuple[float, float, float]:
-    return (math.log(low), math.log(high), math.log(at)) if log else (low, high, at)

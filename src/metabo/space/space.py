@@ -11,7 +11,8 @@ from torch import Tensor
 from metabo.domain import require_inside
 from metabo.errors import DataError, OptionError, ShapeError, brief, listed, shown, unknown
 from metabo.shapes import Float as Axes
-from metabo.space.parameter import Float, Parameter, Value, is_writable
+from metabo.space.parameter import Float, Parameter
+from metabo.space.values import Value, is_writable
 
 MOST_COORDINATES = 5_000
 """Largest number of coordinates of a space.

@@ -1,7 +1,7 @@
-"""A team of networks: each learns by itself, and the mean of their scores is what they made of it.
+"""Ensembles: several networks are trained independently, and the artifact is their mean score.
 
-Where tasks are few, what a network makes of a new one depends much on the luck of its own
-training. Errors that members do not share are averaged out.
+If there are few training tasks, a network's performance on a new task depends strongly on its
+random seed. Averaging cancels the errors that members do not share.
 """
 
 import json
@@ -37,7 +37,24 @@ def train_members(
     seconds: float | None = None,
     on_event: OnEvent | None = None,
 ) -> Path:
-    """Train one member after the other, each in a folder of its own; give the path of the mean."""
+    """Train the members of an ensemble one after another, each in its own folder.
+
+    Args:
+        config: Settings of the training; `config.members` is the number of members.
+        out: Folder of the run.
+        resume: Whether to continue the run in `out`.
+        record: Whether to record CUDA graphs.
+        seconds: Wall-clock limit for all members together; None for no limit.
+        on_event: Called after each iteration.
+
+    Returns:
+        The path of the artifact, whose score is the mean over the members.
+
+    Raises:
+        OptionError: If `seconds` is negative.
+        DataError: If there is nothing to resume, or the folder already contains another run.
+        TrainingInterrupted: After Ctrl-C, once the iteration has been finished and saved.
+    """
     if seconds is not None and not seconds >= 0:
         raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
     started, n = time.perf_counter(), config.members
@@ -68,7 +85,7 @@ def train_members(
 
 
 def _begin(config: TrainConfig, path: Path, *, resume: bool) -> None:
-    """Write down what the folder holds, or make sure that it holds this."""
+    """Store the configuration in the folder, or check that the stored one is the same."""
     folder = path.parent
     if has_run(folder) and not resume:
         raise already_there(folder)
@@ -81,7 +98,7 @@ def _begin(config: TrainConfig, path: Path, *, resume: bool) -> None:
 
 
 def _stored(path: Path) -> dict[str, object] | None:
-    """The configuration of a team; None if it cannot be read, where each member has its own."""
+    """Return an ensemble's stored configuration; None if it is damaged but the members have it."""
     try:
         stored = read_json(path, "configuration")
         if isinstance(stored, dict):
@@ -91,12 +108,12 @@ def _stored(path: Path) -> dict[str, object] | None:
         problem = str(error)
     if not (path.parent / "member-0").is_dir():
         raise DataError(f"{problem} Remove the file to start over, or choose another `--out`.")
-    _log.warning("%s It is written again, and training goes on.", problem)
+    _log.warning("%s It is rewritten, and training continues.", problem)
     return None
 
 
 def _told(on_event: OnEvent | None, number: int, n: int) -> OnEvent | None:
-    """Tell of a member's iterations as a part of all."""
+    """Wrap `on_event` to report a member's iterations as a part of all members'."""
     if on_event is None:
         return None
     return lambda event: on_event(
@@ -109,10 +126,10 @@ def _told(on_event: OnEvent | None, number: int, n: int) -> OnEvent | None:
 
 
 def _means(logs: list[list[dict[str, float | None]]]) -> list[str]:
-    """A log whose numbers are the means over the members'."""
+    """Return the lines of a log whose numbers are the means over the members."""
     lines = []
     by_iteration = [{event["iteration"]: event for event in log} for log in logs]
-    # Some may have stopped before, or have lost lines.
+    # Some members may have stopped early, or have lost lines.
     for number in (n for n in by_iteration[0] if all(n in log for log in by_iteration)):
         events = [log[number] for log in by_iteration]
         mean: dict[str, object] = {}
@@ -126,7 +143,7 @@ def _means(logs: list[list[dict[str, float | None]]]) -> list[str]:
 
 
 def _together(progress: list[Progress]) -> Progress:
-    """How far all have come: time in sum, the rest on average."""
+    """Combine the progress of all members: the sum of their times, the mean of the rest."""
     scores = [p.best_score for p in progress if p.best_score is not None]
     return Progress(
         iteration=round(sum(p.iteration for p in progress) / len(progress)),

@@ -1,8 +1,8 @@
-"""CUDA graphs: a function of tensors is recorded once and then replayed as one launch.
+"""CUDA graphs: a function of tensors is recorded once and then replayed as a single launch.
 
-A rollout is thousands of small kernels, and starting them one by one from Python takes ten times
-as long as running them. Nothing in such a function may look at a value on the device, and it must
-change nothing but tensors that are named as its state.
+A rollout consists of thousands of small kernels, and launching them one by one from Python takes
+ten times as long as running them. Such a function must not read values from the device, and must
+change no tensors except those declared as its state.
 """
 
 import gc
@@ -23,15 +23,15 @@ R = TypeVar("R")
 class Replayed(Generic[P, R]):
     """A function that is recorded at its first call with arguments of a new form.
 
-    Arguments are trees: tensors, dataclasses and tuples of trees, and plain values. Calls whose
-    tensors have the same shapes and whose plain values are equal have the same form; tensors may
-    come from any device. What a call returns is overwritten by the next call of any form.
+    Arguments are trees: tensors, dataclasses and tuples of trees, and plain values. Calls have the
+    same form if their tensors have the same shapes and their plain values are equal; tensors may
+    be on any device. The next call of any form overwrites what a call returned.
     """
 
     def __init__(self, function: Callable[P, R], state: Sequence[Tensor] = ()) -> None:
         self.function = function
         self.state = state
-        """Tensors that the function changes: a call counts once, for all the trial runs."""
+        """Tensors that the function changes; they are restored after the warm-up run."""
         self._recordings: dict[object, _Recording[R]] = {}
         self._pool = torch.cuda.graph_pool_handle()
 
@@ -51,10 +51,10 @@ class Replayed(Generic[P, R]):
         before = [tensor.detach().clone() for tensor in self.state]
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):  # a trial run: libraries set themselves up, caches fill
+        with torch.cuda.stream(side):  # a warm-up run initializes libraries and fills caches
             self._call(rebuilt(given))
         torch.cuda.current_stream().wait_stream(side)
-        torch.cuda.empty_cache()  # the recording has its own memory and cannot use the trial's
+        torch.cuda.empty_cache()  # the recording has its own pool and cannot reuse this memory
         graph = torch.cuda.CUDAGraph()
         try:
             with _no_garbage_collected(), torch.cuda.graph(graph, pool=self._pool):
@@ -62,8 +62,9 @@ class Replayed(Generic[P, R]):
         except RuntimeError as error:
             reason = str(error).splitlines()[0]
             raise OptionError(
-                f"Training cannot be recorded as a CUDA graph: {reason} Tasks must not look at "
-                "values on the device, nor move any to it. Or train with `record=False`, slowly."
+                f"Training cannot be recorded as a CUDA graph: {reason} Tasks must not read "
+                "values from the device or copy any to it. Alternatively, train with "
+                "`record=False`, which is slower."
             ) from None
         with torch.no_grad():
             for tensor, value in zip(self.state, before, strict=True):
@@ -76,7 +77,7 @@ class Replayed(Generic[P, R]):
 
 @contextmanager
 def _no_garbage_collected() -> Iterator[None]:
-    """Keep what was thrown away: it may hold recordings, and none may end while one is made."""
+    """Pause garbage collection: it could free a recording while another one is being made."""
     gc.collect()
     was_enabled = gc.isenabled()
     gc.disable()
@@ -95,7 +96,7 @@ class _Recording(Generic[R]):
 
 
 def _tensors(tree: Any) -> Iterator[Tensor]:
-    """The tensors of a tree, in order."""
+    """Yield the tensors of a tree, in order."""
     if isinstance(tree, Tensor):
         yield tree
     elif isinstance(tree, tuple):
@@ -107,7 +108,7 @@ def _tensors(tree: Any) -> Iterator[Tensor]:
 
 
 def _form(tree: Any) -> object:
-    """All of a tree but the values of its tensors, to compare and hash."""
+    """Return a hashable description of a tree without the values of its tensors."""
     if isinstance(tree, Tensor):
         return tree.shape, tree.dtype
     if isinstance(tree, tuple):
@@ -118,10 +119,10 @@ def _form(tree: Any) -> object:
 
 
 def rebuilt(tree: Any, change: Callable[[Tensor], Tensor] = lambda tensor: tensor) -> Any:
-    """A tree of new dataclasses with the same tensors, or changed ones.
+    """Return a tree of new dataclasses with the same or changed tensors.
 
-    New, because cached properties stay behind: one that a trial run had filled would be taken for
-    a constant by the recording, whatever tasks are copied in later.
+    New dataclasses have no cached properties. Otherwise the recording would treat a property that
+    the warm-up run had filled as a constant, whatever tasks are copied in later.
     """
     if isinstance(tree, Tensor):
         return change(tree)
@@ -134,5 +135,5 @@ def rebuilt(tree: Any, change: Callable[[Tensor], Tensor] = lambda tensor: tenso
 
 
 def _on_device(tree: Any) -> Any:
-    """A copy of a tree with its tensors on the current device."""
+    """Copy a tree with its tensors to the current CUDA device."""
     return rebuilt(tree, lambda tensor: tensor.detach().to("cuda", copy=True))

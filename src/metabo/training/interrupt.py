@@ -1,4 +1,4 @@
-"""Ctrl-C in training: the first ends the run where it can be resumed, the second at once."""
+"""Ctrl-C in training: the first stops at a point that can be resumed, the second at once."""
 
 import os
 import shlex
@@ -18,12 +18,12 @@ _NOTICE = (
 
 
 class TrainingInterrupted(KeyboardInterrupt):
-    """Training was interrupted after an iteration, and can be resumed from there.
+    """Training was interrupted after an iteration and can be resumed from there.
 
     Attributes:
         out: Folder of the run.
-        iteration: Iterations done.
-        iterations: Iterations of the whole run.
+        iteration: Number of iterations done.
+        iterations: Number of iterations of the whole run.
     """
 
     def __init__(self, out: Path, iteration: int, iterations: int) -> None:
@@ -39,10 +39,10 @@ class TrainingInterrupted(KeyboardInterrupt):
 
 @contextmanager
 def noticed_interrupts() -> Iterator[Callable[[], bool]]:
-    """Note the first SIGINT, for whoever asks the function given; the second one interrupts.
+    """Turn the first SIGINT into a flag, read by the yielded function; the second interrupts.
 
-    Only in the main thread, where signals arrive, and only in place of Python's own handler: a
-    program that handles or ignores the signal keeps doing so.
+    This applies only in the main thread, which receives signals, and only in place of Python's
+    default handler: a program that handles or ignores the signal keeps doing so.
     """
     is_ours = (
         threading.current_thread() is threading.main_thread()
@@ -57,9 +57,9 @@ def noticed_interrupts() -> Iterator[Callable[[], bool]]:
         if noticed.is_set():
             signal.default_int_handler(number, frame)
         noticed.set()
-        if parent_process() is None:  # of several that Ctrl-C reaches, one speaks
+        if parent_process() is None:  # Ctrl-C reaches all processes, but only one should print
             with suppress(OSError):
-                os.write(2, _NOTICE)  # `print` may be under way itself
+                os.write(2, _NOTICE)  # `print` is not re-entrant
 
     signal.signal(signal.SIGINT, notice)
     try:
@@ -71,12 +71,12 @@ def noticed_interrupts() -> Iterator[Callable[[], bool]]:
 def farewell(
     interrupt: KeyboardInterrupt, program: str, words: Sequence[str], *, is_begun: bool
 ) -> str:
-    """What a shell user reads after Ctrl-C: what is kept, and the command that goes on.
+    """Return the message after Ctrl-C: what was saved, and the command that resumes the run.
 
     Args:
-        interrupt: What ended the training.
-        program: What was called, such as `metabo`.
-        words: What followed it on the command line.
+        interrupt: Exception that ended the training.
+        program: Program that was called, such as `metabo`.
+        words: Arguments of the program.
         is_begun: Whether there is a run to resume.
     """
     kept = [word for word in words if word not in ("--resume", "--no-resume")]
@@ -86,5 +86,5 @@ def farewell(
         done = f"iteration {interrupt.iteration} of {interrupt.iterations}"
         where = f"Interrupted after {done}; everything is saved."
     elif is_begun:
-        where = "Interrupted; what was saved last is kept."
+        where = "Interrupted; the last checkpoint is kept."
     return f"{where} Continue with: {command}"

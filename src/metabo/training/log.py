@@ -1,4 +1,4 @@
-"""What happens in training, an event per iteration, and its log file."""
+"""Training events, one per iteration, and the log file that stores them."""
 
 import json
 import logging
@@ -11,36 +11,49 @@ from metabo.inputs import read_bytes
 from metabo.store import save_bytes, write_all
 
 DAMAGED = "log-damaged.jsonl"
+"""Name of the copy of a damaged log."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Event:
-    """What happened in one iteration: a line of `log.jsonl`."""
+    """Numbers of one training iteration: a line of `log.jsonl`."""
 
     iteration: int
+    """Number of the iteration, from 1."""
     iterations: int
+    """Number of iterations of the whole run."""
     reward: float
     """Mean reward per step of the training batch."""
     regret: float
     """Median final regret of the training batch."""
     entropy: float
+    """Mean entropy of the policy over candidates, in nats."""
     value_loss: float
+    """Mean squared error of the critic."""
     clipped: float
+    """Share of choices whose probability ratio was outside of the clipping range."""
     learning_rate: float
+    """Learning rate of the iteration."""
     steps_per_second: float
-    """Of rollout and update, without validation."""
+    """Evaluations per second of rollout and update, without validation."""
     seconds: float
-    """Wall-clock time spent so far."""
+    """Wall-clock time spent so far, in seconds."""
     score: float | None = None
-    """Mean reward per step on the validation tasks, the best candidate taken."""
+    """Mean reward per step on the validation tasks when always choosing the best candidate."""
     best_score: float | None = None
+    """Best validation score so far."""
 
 
 def read_log(path: Path, *, is_strict: bool = False) -> list[dict[str, float | None]]:
-    """The lines of a log that describe an iteration, by the names of `Event`.
+    """Return the lines of a log that describe an iteration, with the names of `Event`.
 
-    Others are left out; if the reading is strict, they are an error.
+    Args:
+        path: File of the log.
+        is_strict: Whether any other line is an error; otherwise such lines are skipped.
+
+    Raises:
+        DataError: If the log cannot be read, or `is_strict` and a line is not of a training log.
     """
     whole = []
     for number, line in enumerate(_lines(path), 1):
@@ -49,17 +62,20 @@ def read_log(path: Path, *, is_strict: bool = False) -> list[dict[str, float | N
             whole.append(record)
         elif is_strict:
             raise DataError(
-                f"Line {number} of `{shown(path)}` is not of a training log. Remove the folder "
-                f"`{shown(path.parent)}`, and it is trained again."
+                f"Line {number} of `{shown(path)}` is not a line of a training log. Remove the "
+                f"folder `{shown(path.parent)}` to train again."
             )
     return whole
 
 
 def forget_after(path: Path, iteration: int, *, is_resumed: bool = False) -> None:
-    """Drop the lines of iterations that will be done again, and a last line cut by a kill.
+    """Drop the lines of iterations that will be repeated, and an incomplete last line.
 
-    Of a run that goes on, lines that cannot be read are dropped too, with a warning and a copy of
-    the file; where none goes on, they are not ours and the file is left alone.
+    In a resumed run, unreadable lines are dropped too, with a warning and a copy of the file. In a
+    new run, such lines mean that the file is not a log of ours, and it is left unchanged.
+
+    Raises:
+        DataError: If a new run finds a file that is not a training log.
     """
     lines = _lines(path)
     if not lines:
@@ -74,14 +90,14 @@ def forget_after(path: Path, iteration: int, *, is_resumed: bool = False) -> Non
             kept.append(line.rstrip("\n"))
     if strange and not is_resumed:
         raise DataError(
-            f"Line {strange[0]} of `{shown(path)}` is not of a training log. Choose "
+            f"Line {strange[0]} of `{shown(path)}` is not a line of a training log. Choose "
             "another `--out`."
         )
     files = {path.name: save_bytes("".join(f"{line}\n" for line in kept).encode())}
     if strange:
         _log.warning(
-            "Line %d of `%s` cannot be read: training goes on without it, and a copy of the file "
-            "is in `%s`.",
+            "Line %d of `%s` cannot be read. Training continues without it, and a copy of the "
+            "file is in `%s`.",
             strange[0],
             shown(path),
             DAMAGED,
@@ -93,13 +109,13 @@ def forget_after(path: Path, iteration: int, *, is_resumed: bool = False) -> Non
 def _lines(path: Path) -> list[str]:
     if not os.path.exists(path):  # noqa: PTH110 (never raises)
         return []
-    # Not `str.splitlines`, which also parts at characters that damage may bring.
+    # Not `str.splitlines`, which also splits at characters that damage may introduce.
     lines = read_bytes(path, "log").splitlines(keepends=True)
     return [line.decode(errors="replace").replace("\r", "") for line in lines if line.strip()]
 
 
 def _record(line: str) -> dict[str, float | None] | None:
-    """What a line says of an iteration; None if it says something else."""
+    """Return the record of an iteration on a line; None if the line is something else."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -110,7 +126,7 @@ def _record(line: str) -> dict[str, float | None] | None:
 
 
 def _is_whole(record: dict[str, float | None]) -> bool:
-    """Whether all values are numbers, and those that pictures are drawn from are there."""
+    """Tell whether all values are numbers, and those needed for pictures are present."""
     numbers = {name: v for name, v in record.items() if name not in ("score", "best_score")}
     is_right = all(
         isinstance(v, int | float) and not isinstance(v, bool) for v in numbers.values()

@@ -2,15 +2,16 @@
 
 | symbol          | meaning                                                   | shape   |
 | --------------- | --------------------------------------------------------- | ------- |
-| `features`      | what the AF saw of the candidates of each step            | S N F   |
-| `index`         | which candidate was chosen                                | S       |
+| `features`      | the AF's inputs for the candidates of each step           | S N F   |
+| `index`         | index of the chosen candidate                             | S       |
 | `log_old`       | log-probability of that choice at the time                | S       |
 | `regret`        | simple regret before the step                             | S       |
-| `advantage`     | how much better it went than expected (GAE)               | S       |
-| `target`        | TD(lambda) return, what the critic should have said       | S       |
+| `advantage`     | generalized advantage estimate (GAE)                      | S       |
+| `target`        | TD(lambda) return, the target of the critic               | S       |
 
-S are the steps of all episodes of an iteration, flattened. The number of candidates differs
-between steps (clouds appear after the first), so batches are padded with logits of minus infinity.
+S is the number of steps of all episodes of an iteration, flattened. The number of candidates
+differs between steps (there are no clouds before the first observation), so batches are padded
+with logits of minus infinity.
 """
 
 from dataclasses import dataclass, replace
@@ -26,29 +27,36 @@ from metabo.training.critic import Critic
 
 @dataclass(frozen=True)
 class Batch:
-    """The steps of one iteration."""
+    """All steps of one iteration."""
 
     features: Float[Tensor, "S N F"]
+    """Inputs of the AF for every candidate of each step."""
     exists: Bool[Tensor, "S N"]
-    """Which candidates could be queried, the others being padding or ruled out."""
+    """Whether each candidate could be queried; the others are padding or excluded."""
     index: Int[Tensor, " S"]
+    """Index of the chosen candidate."""
     log_old: Float[Tensor, " S"]
+    """Log-probability of the choice when it was made."""
     step: Int[Tensor, " S"]
+    """Number of evaluations before the choice."""
     regret: Float[Tensor, " S"]
-    """Before the step; 0 before the first."""
+    """Simple regret before the choice; 0 before the first evaluation."""
     budget: int
+    """Number of evaluations per episode."""
     advantage: Float[Tensor, " S"]
+    """Generalized advantage estimate of the choice."""
     target: Float[Tensor, " S"]
+    """TD(lambda) return, the target of the critic."""
 
 
 LOSS_PARTS = ("policy", "value", "entropy", "clipped")
-"""What `loss` reports; the last is the share of choices whose probability left the clip."""
+"""Names of what `loss` reports; `clipped` is the share of probability ratios that were clipped."""
 
 
 def advantages(
     rewards: Float[Tensor, "E T"], values: Float[Tensor, "E T"], gamma: float, gae_lambda: float
 ) -> Float[Tensor, "E T"]:
-    """Generalized advantage estimation over whole episodes; nothing follows the last step."""
+    """Compute generalized advantage estimates over complete episodes."""
     following = torch.cat([values[:, 1:], torch.zeros_like(values[:, :1])], 1)
     delta = rewards + gamma * following - values
     result = torch.zeros_like(rewards)
@@ -60,10 +68,10 @@ def advantages(
 
 
 def against_group(advantage: Float[Tensor, "E T"], size: int) -> Float[Tensor, "E T"]:
-    """The advantages less the mean over episodes on the same task, which follow one another.
+    """Subtract the mean advantage over the `size` consecutive episodes on the same task.
 
-    Paper: V(t, T) knows nothing of the task, so that most of an advantage is how easy the task
-    was. What others reached on it at the same step is a better expectation.
+    Paper: V(t, T) does not depend on the task, so most of an advantage reflects how easy the task
+    was. The mean of other episodes on it at the same step is a better baseline.
     """
     if size == 1:
         return advantage
@@ -74,7 +82,7 @@ def against_group(advantage: Float[Tensor, "E T"], size: int) -> Float[Tensor, "
 def log_probabilities(
     af: NeuralAF, features: Float[Tensor, "S N F"], exists: Bool[Tensor, "S N"]
 ) -> Float[Tensor, "S N"]:
-    """Log-probabilities of querying each candidate: Cat[alpha(xi_1), ..., alpha(xi_N)]."""
+    """Return the log-probability of each candidate under Cat[alpha(xi_1), ..., alpha(xi_N)]."""
     logits = af.score(features).float().masked_fill(~exists, -torch.inf)
     return logits.log_softmax(-1)
 
@@ -87,10 +95,20 @@ def loss(
     config: TrainConfig,
     bonus: float | Float[Tensor, ""],
 ) -> tuple[Tensor, Float[Tensor, "4"]]:
-    """The clipped objective with value and entropy terms on some rows, and what it is made of.
+    """Return the clipped objective with value and entropy terms on some rows, and its parts.
 
-    All are means over the rows, so those of a minibatch are the means of its parts'. The `bonus`
-    is what entropy counts, the entropy coefficient of the iteration.
+    All are means over the rows, so the loss of a minibatch is the weighted mean of its chunks.
+
+    Args:
+        af: Policy network.
+        critic: Value network.
+        batch: All steps of the iteration.
+        rows: Indices of the steps to use.
+        config: Settings of the training.
+        bonus: Entropy coefficient of the iteration.
+
+    Returns:
+        The loss, and its `LOSS_PARTS` without gradients.
     """
     log_all = log_probabilities(af, batch.features[rows], batch.exists[rows])
     log_new = log_all.gather(1, batch.index[rows][:, None])[:, 0]
@@ -116,9 +134,19 @@ def update(
     config: TrainConfig,
     bonus: float | Float[Tensor, ""],
 ) -> Float[Tensor, "4"]:
-    """Several epochs of minibatch steps on one iteration's batch; give the parts of the loss.
+    """Take several epochs of minibatch steps on one iteration's batch.
 
-    Each row of `order` is a permutation of the steps, cut into minibatches.
+    Args:
+        af: Policy network.
+        critic: Value network.
+        optimizer: Updates both networks.
+        batch: All steps of the iteration.
+        order: One permutation of the steps per epoch, which is split into minibatches.
+        config: Settings of the training.
+        bonus: Entropy coefficient of the iteration.
+
+    Returns:
+        The mean `LOSS_PARTS` over all minibatches.
     """
     seen = []
     for epoch in order:
@@ -126,8 +154,8 @@ def update(
             optimizer.zero_grad(set_to_none=True)
             seen.append(_add_gradients(af, critic, _normalized(batch, rows), rows, config, bonus))
             if config.max_gradient_norm is not None:
-                # Each on its own: the critic's gradient is many times the policy's, which would
-                # be cut down by whatever the critic's happens to be.
+                # Clip each network separately: the critic's gradient is many times larger, and
+                # clipping both together would scale the policy's by it.
                 for network in (af, critic):
                     nn.utils.clip_grad_norm_(network.parameters(), config.max_gradient_norm)
             optimizer.step()
@@ -135,7 +163,7 @@ def update(
 
 
 def _normalized(batch: Batch, rows: Tensor) -> Batch:
-    """The batch with the advantages of a minibatch brought to mean 0 and deviation 1."""
+    """Normalize the advantages of a minibatch to mean 0 and standard deviation 1."""
     advantage = batch.advantage[rows]
     advantage = (batch.advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
     return replace(batch, advantage=advantage)
@@ -149,7 +177,7 @@ def _add_gradients(
     config: TrainConfig,
     bonus: float | Tensor,
 ) -> Tensor:
-    """Add up the gradients of a minibatch, in parts of a size that the device likes."""
+    """Accumulate the gradients of a minibatch, in chunks of a size that suits the device."""
     size = af.rows_at_once(rows.device, batch.features.shape[1])
     seen = []
     for part in rows.split(size):

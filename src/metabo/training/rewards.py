@@ -1,4 +1,4 @@
-"""Rewards: what an episode earns after each evaluation."""
+"""Rewards of an episode after each evaluation."""
 
 from typing import Literal
 
@@ -10,8 +10,17 @@ from metabo.shapes import Float
 def rewards(
     regret: Float[Tensor, "E T"], kind: Literal["log", "linear"], floor: float
 ) -> Float[Tensor, "E T"]:
-    """-log10 R_t or -R_t, with R_t the simple regret after step t.
+    """Return -log10 R_t or -R_t, where R_t is the simple regret after step t.
 
-    The floor keeps one lucky hit (R = 0) from being worth more than a whole run.
+    Args:
+        regret: Simple regret after each step.
+        kind: `log` or `linear`.
+        floor: Smallest regret that counts in `log`: without it, one lucky hit (R = 0) would be
+            worth more than a whole run.
+
+    Examples:
+        >>> import torch
+        >>> rewards(torch.tensor([[0.1, 0.0]]), "log", 1e-3).tolist()
+        [[1.0, 3.0]]
     """
     return -regret.clamp_min(floor).log10() if kind == "log" else -regret

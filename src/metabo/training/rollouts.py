@@ -1,4 +1,4 @@
-"""From a policy and tasks to a batch that PPO can learn from: the BO loop, watched."""
+"""Rollouts for training: the BO loop, recorded as a batch that PPO can learn from."""
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from metabo.training.rewards import rewards
 
 
 def training_searches(config: TrainConfig, family: TaskFamily) -> tuple[Searcher, ...]:
-    """The candidate sets that iterations take in turn; validation takes the mean over them."""
+    """Return the candidate sets that iterations use in turn; validation averages over them."""
     if isinstance(family.domain, Finite):
         return (Enumerate(family.domain, repeats=family.noise > 0),)
     return tuple(_search(name, config.n_global, family.domain.dim) for name in config.candidates)
@@ -28,13 +28,13 @@ def _search(name: str, n_global: int | None, dim: int) -> Searcher:
     if name == "grid":
         n = n_global or HierarchicalGrid.paper(dim).n_global
         return HierarchicalGrid(n, n)
-    # On a line the grid itself must resolve a peak; in more dimensions the clouds do.
+    # In one dimension the grid itself must resolve a peak; in more dimensions the clouds do.
     n = n_global or (600 if dim == 1 else 150 * dim)
     return Scatter(n_global=n, decades=CLOUDS[name])
 
 
 def validation_tasks(family: TaskFamily, config: TrainConfig) -> Tasks:
-    """Tasks to choose weights by; some of those learned from where no others are known."""
+    """Return the validation tasks, or some training tasks if the family has no others."""
     source = family.validation() or family
     n = config.validation_tasks
     n = n if source.n_tasks is None else min(n, source.n_tasks)
@@ -54,7 +54,7 @@ def collect(
     seed: int | Int[Tensor, ""],
     prior: Prior | None = None,
 ) -> tuple[Batch, Episodes]:
-    """Roll the sampled policy out on the tasks."""
+    """Roll out the sampled policy on the tasks, and return the batch and the episodes."""
     features: list[Tensor] = []
     allowed: list[Tensor] = []
     index: list[Tensor] = []
@@ -95,5 +95,5 @@ def collect(
 
 
 def _padded(part: Tensor, most: int) -> Tensor:
-    """Zeros, or False, after the candidates of a step that has fewer than others."""
+    """Pad the candidates of a step to `most`, with zeros or False."""
     return torch.nn.functional.pad(part, (0, 0, 0, most - part.shape[1]))

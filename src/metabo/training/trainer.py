@@ -1,7 +1,7 @@
 """The training loop: tasks -> rollout -> update -> validate -> checkpoint.
 
-Everything random in iteration i is a function of (seed, i), so a run that was killed and resumed
-ends with the weights of one that was not.
+All random numbers of iteration i are a function of (seed, i), so a run that was killed and resumed
+ends with the same weights as an uninterrupted one.
 """
 
 import json
@@ -42,7 +42,7 @@ from metabo.training.rollouts import collect, training_searches, validation_task
 
 
 class TrainingError(MetaBOError, ArithmeticError):
-    """Training diverged."""
+    """Training diverged: the loss is no longer finite."""
 
 
 class Trainer:
@@ -51,13 +51,13 @@ class Trainer:
     def __init__(
         self, config: TrainConfig, out: Path, *, resume: bool = False, record: bool = True
     ) -> None:
-        """Start a run, or go on with the one in the folder; on CUDA, `record` graphs."""
+        """Start a run, or resume the one in the folder; `record` CUDA graphs on a CUDA device."""
         require_device(config.device)
         self.config, self.out = config, out
         changes = {} if config.sources is None else {"sources": config.sources}
         self.family = family_of(config.family, **changes)
         self.judge = self.family.validation()
-        """Where validation tasks come from; None if there is nothing to choose by."""
+        """Family of the validation tasks; None if there are none."""
         self.prior = self.family.prior.to(config.device)
         self.searches = training_searches(config, self.family)
         self.budgets = config.budgets(self.family.budget)
@@ -88,10 +88,10 @@ class Trainer:
     def run(
         self, *, seconds: float | None = None, on_event: Callable[[Event], None] | None = None
     ) -> Path:
-        """Train to the end or until the time is up; give the path of the artifact.
+        """Train to the end, or for `seconds`, and return the path of the artifact.
 
         Raises:
-            TrainingInterrupted: After Ctrl-C, when the iteration has been finished and saved.
+            TrainingInterrupted: After Ctrl-C, once the iteration has been finished and saved.
         """
         if seconds is not None and not seconds >= 0:
             raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
@@ -110,7 +110,7 @@ class Trainer:
         on_event: Callable[[Event], None] | None,
         is_interrupted: Callable[[], bool],
     ) -> None:
-        """Iterate, and save a checkpoint now and then and at the end."""
+        """Iterate, and save a checkpoint at intervals and at the end."""
         config = self.config
         before, start = self.progress.seconds, time.perf_counter()
         precision = "high" if config.precision == "tf32" else "highest"
@@ -134,7 +134,7 @@ class Trainer:
                     break
 
     def _iterate(self, elapsed: float) -> Event:
-        """One iteration, with validation when it is due."""
+        """Run one iteration, with validation if it is due."""
         config, number = self.config, self.progress.iteration
         started = time.perf_counter()
         rate = self._scheduled(config.learning_rate, config.final_learning_rate)
@@ -155,9 +155,9 @@ class Trainer:
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
         order = self._minibatch_order(number, len(batch.index))
-        # In a tensor: to a recorded update another number would be another form.
+        # As a tensor: a recorded update would treat every other number as a new form.
         losses = self.update(batch, order, torch.tensor(bonus))
-        if not episodes.observed.isfinite().all():  # a replayed graph checks no values
+        if not episodes.observed.isfinite().all():  # a replayed graph does not check values
             raise DataError(
                 f"A task of `{config.family}` gave a value that is not finite. Give failed "
                 "evaluations a finite penalty."
@@ -186,7 +186,7 @@ class Trainer:
     def _collect(
         self, tasks: Tasks, key: Int[Tensor, ""], budget: int, search: Searcher
     ) -> tuple[Batch, Episodes]:
-        """Roll the sampled policy out: the first half of an iteration."""
+        """Roll out the sampled policy: the first half of an iteration."""
         return collect(
             self.af,
             self.critic,
@@ -202,13 +202,13 @@ class Trainer:
     def _update(
         self, batch: Batch, order: Int[Tensor, "epochs S"], bonus: Float[Tensor, ""]
     ) -> Float[Tensor, "4"]:
-        """Learn from what was collected: the second half."""
+        """Update the networks from the rollout: the second half of an iteration."""
         return update(self.af, self.critic, self.optimizer, batch, order, self.config, bonus)
 
     def _attempt(
         self, tasks: Tasks, key: Int[Tensor, ""], search: Searcher
     ) -> Float[Tensor, "E T"]:
-        """The regret of the AF's best candidates."""
+        """Return the regret when always choosing the AF's best candidate."""
         policy = Maximize(self.af, search)
         budget = self.budgets[-1]
         return rollout(
@@ -221,12 +221,12 @@ class Trainer:
         return torch.stack(orders).to(self.config.device)
 
     def _budget(self, number: int) -> int:
-        """The evaluations that every episode of an iteration gets."""
+        """Draw the number of evaluations per episode of an iteration."""
         source = generator(self.config.seed, f"budget/{number}")
         return self.budgets[int(torch.randint(len(self.budgets), (), generator=source))]
 
     def _scheduled(self, first: float, last: float | None) -> float:
-        """Between the first and the last value of a setting, by a cosine over the iterations."""
+        """Interpolate from the first to the last value of a setting by a cosine schedule."""
         if last is None:
             return first
         passed = self.progress.iteration / self.config.iterations
@@ -237,11 +237,11 @@ class Trainer:
         return number % self.config.validate_every == 0 or number == self.config.end
 
     def _validation_tasks(self) -> Tasks:
-        """Tasks to choose by; some of those learned from where no others are known."""
+        """Return the validation tasks, or some training tasks if the family has no others."""
         return validation_tasks(self.family, self.config)
 
     def _validate(self) -> float:
-        """Score the AF on tasks of its own, and keep its weights if it never did better."""
+        """Score the AF on the validation tasks, and keep its weights if the score is the best."""
         config = self.config
         tasks, key = self._validation_tasks().to(config.device), _key(config.seed)
         scores = []
@@ -249,7 +249,7 @@ class Trainer:
             regret = self.attempt(tasks, key, search)
             scores.append(rewards(regret, config.reward, config.reward_floor).mean().item())
         score = sum(scores) / len(scores)
-        # Scores on what was learned from tell nothing: then the last weights count.
+        # Scores on training tasks are not informative: in that case keep the last weights.
         best = self.progress.best_score
         if best is None or score > best or self.judge is None:
             self.progress.best_score = score
@@ -258,7 +258,7 @@ class Trainer:
         return score
 
     def _is_stalled(self) -> bool:
-        """Whether validation has not got better for as long as patience allows."""
+        """Tell whether validation has not improved for as long as the patience allows."""
         patience = self.config.patience
         since = self.progress.iteration - self.progress.best_iteration
         return patience is not None and since >= patience * self.config.validate_every
@@ -271,7 +271,7 @@ class Trainer:
         )
 
     def _checkpoint(self, log: TextIO) -> None:
-        """Save all, the log's lines first: those of iterations that are not done again."""
+        """Save everything, the log first: its lines must not be lost once iterations are saved."""
         os.fsync(log.fileno())
         save_checkpoint(
             self.out,
@@ -284,7 +284,7 @@ class Trainer:
         )
 
     def _write_artifact(self) -> Path:
-        """The best validated weights with their card; the current ones if there are none."""
+        """Write the best validated weights with their card, or the current ones if none."""
         if self.progress.best_score is None:
             self._validate()
         af = NeuralAF(self.af.architecture)
@@ -295,5 +295,5 @@ class Trainer:
 
 
 def _key(seed: int, number: int | None = None) -> Int[Tensor, ""]:
-    """By which the episodes of an iteration, or those of validation, draw their numbers."""
+    """Return the random key of the episodes of an iteration, or of validation if None."""
     return torch.tensor(episodes_key(seed if number is None else seed * 1_000_003 + number))

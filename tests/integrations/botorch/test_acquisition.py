@@ -163,7 +163,7 @@ def test_several_outcomes_need_a_posterior_transform_and_follow_it(rng):
     score = NeuralAcquisition(model, "branin", 30, posterior_transform=transform)
     torch.testing.assert_close(score.observed_y[0], 0.5 * y[:, 0] + 2 * y[:, 1])
     listed = ModelListGP(SingleTaskGP(x, y[:, :1]), SingleTaskGP(x, y[:, 1:]))
-    with pytest.raises(UnsupportedError, match=r"Give `X_observed` and `Y_observed`"):
+    with pytest.raises(UnsupportedError, match=r"Pass `X_observed` and `Y_observed`"):
         NeuralAcquisition(listed, "branin", 30, posterior_transform=transform)
     same = NeuralAcquisition(
         listed, "branin", 30, X_observed=x, Y_observed=y, posterior_transform=transform
@@ -257,9 +257,9 @@ def test_mistakes_are_named(rng):
     model = model_of(state)
     with pytest.raises(OptionError, match=r"`step` must lie in 0..4 .*but is 5"):
         NeuralAcquisition(model, "branin", 5)
-    with pytest.raises(OptionError, match=r"brings no budget along. Give `budget`"):
+    with pytest.raises(OptionError, match=r"no budget of its own. Pass `budget`"):
         NeuralAcquisition(model, EI())
-    with pytest.raises(OptionError, match=r"Give both `X_observed` and `Y_observed`"):
+    with pytest.raises(OptionError, match=r"Pass both `X_observed` and `Y_observed`"):
         NeuralAcquisition(model, "branin", 30, X_observed=draw(rng, 5, 2))
     with pytest.raises(ShapeError, match=r"`bounds` must be two rows of 2 numbers"):
         NeuralAcquisition(model, "branin", 30, bounds=CUBE.flip(0))

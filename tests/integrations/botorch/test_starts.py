@@ -48,5 +48,5 @@ def test_fixed_features_stay_fixed_and_constraints_are_refused(rng):
     score = acquisition(8, rng)
     starts = scattered_starts(score, BOUNDS, 1, 10, 64, fixed_features={1: 0.7})
     assert (starts[..., 1] == 0.7).all()
-    with pytest.raises(UnsupportedError, match=r"does not know constraints"):
+    with pytest.raises(UnsupportedError, match=r"does not support constraints"):
         scattered_starts(score, BOUNDS, 1, 10, 64, inequality_constraints=[object()])

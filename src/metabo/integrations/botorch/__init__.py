@@ -1,4 +1,4 @@
-"""Acquisition functions of metabo in BoTorch."""
+"""Integration with BoTorch: learned acquisition functions, GP priors and starting points."""
 
 from metabo.errors import ExtraError
 

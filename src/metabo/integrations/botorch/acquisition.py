@@ -1,7 +1,7 @@
 """Learned acquisition functions in BoTorch.
 
-BoTorch scores points of shape `b1 x ... x bk x 1 x d` one by one; here they are the N points of a
-single episode, `1 N D`, and the model's posterior fills their `Belief`.
+BoTorch scores points of shape `b1 x ... x bk x 1 x d`; here they become the N points of a single
+episode, `1 N D`, and the model's posterior fills their `Belief`.
 """
 
 from collections.abc import Sequence
@@ -29,18 +29,26 @@ from metabo.state import Belief, History
 
 
 class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
-    """The score alpha(mu(x), sigma(x), x, t, T, ...) that an artifact gives under a model.
+    """A learned acquisition function, alpha(mu(x), sigma(x), x, t, T, ...), under a BoTorch model.
 
-    A learned AF knows the scale of the values it was trained on: the model must be fitted to raw
-    values, standardized by an outcome transform of the model if at all. What was observed is read
-    from the model's training data, with its transforms undone, unless it is given.
+    A learned AF depends on the scale of the values it was trained on, so the model must be fitted
+    to raw values; if it standardizes them, then by its own outcome transform. Observations are
+    read from the model's training data, with its transforms undone, unless they are given.
 
-    Example:
-        >>> model = SingleTaskGP(train_X, train_Y)
+    Examples:
+        >>> from botorch.optim import optimize_acqf
+        >>> from metabo import load
+        >>> from metabo.integrations.botorch import prior_model, scattered_starts
+        >>> train_X = torch.tensor([[0.2, 0.7], [0.5, 0.5]], dtype=torch.float64)
+        >>> train_Y = torch.tensor([[0.3], [0.8]], dtype=torch.float64)
+        >>> model = prior_model(load("branin").prior, train_X, train_Y)
         >>> score = NeuralAcquisition(model, "branin", budget=30)
+        >>> bounds = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
         >>> x, value = optimize_acqf(
-        ...     score, bounds, q=1, num_restarts=10, raw_samples=512, ic_generator=scattered_starts
+        ...     score, bounds, 1, 2, 32, options={"maxiter": 5}, ic_generator=scattered_starts
         ... )
+        >>> x.shape
+        torch.Size([1, 2])
     """
 
     def __init__(
@@ -57,19 +65,27 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
         posterior_transform: PosteriorTransform | None = None,
         maximize: bool = True,
     ) -> None:
-        """Score points for the next evaluation.
+        """Set up the score of points for the next evaluation.
 
         Args:
-            model: A fitted model of one outcome, or of several with a posterior transform.
-            artifact: A name, a file, or any acquisition function of metabo.
+            model: Fitted model of one outcome, or of several with a posterior transform.
+            artifact: Name or file of an artifact, or any acquisition function of metabo.
             budget: Evaluations of the whole run, T; the artifact's own if None.
             step: Evaluations so far, t; the number of observations if None.
-            best_f: The best value so far; the best observation if None.
-            X_observed: Points evaluated so far; the model's if None.
-            Y_observed: Their values before any posterior transform; the model's if None.
-            bounds: Of the native points, to map them to the unit cube, which is the default.
-            posterior_transform: Makes one outcome of several, or flips the sign.
-            maximize: With False, values (after the posterior transform) are better if smaller.
+            best_f: Best value so far; the best observation if None.
+            X_observed: Points evaluated so far; the model's training data if None.
+            Y_observed: Values at `X_observed` before any posterior transform; the model's training
+                data if None.
+            bounds: Bounds of the native points, which are mapped to the unit cube; the unit cube
+                itself if None.
+            posterior_transform: Reduces several outcomes to one, or flips the sign.
+            maximize: Whether larger values (after the posterior transform) are better.
+
+        Raises:
+            OptionError: If the options contradict each other or `budget` is spent.
+            ShapeError: If `bounds` do not fit the points.
+            UnsupportedError: If the model does not expose its training data, or holds a batch of
+                data sets.
         """
         super().__init__(model, posterior_transform=posterior_transform)
         af = load(artifact) if isinstance(artifact, str | Path) else artifact
@@ -77,7 +93,7 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
         self.af = deepcopy(af) if isinstance(af, nn.Module) else af
         self.maximize = maximize
         if (X_observed is None) != (Y_observed is None):
-            raise OptionError("Give both `X_observed` and `Y_observed`, or neither of them.")
+            raise OptionError("Pass both `X_observed` and `Y_observed`, or neither of them.")
         if X_observed is None or Y_observed is None:
             X_observed, Y_observed = _training_data(model)
         y = self._sign * _single_outcome(Y_observed, X_observed, posterior_transform)
@@ -91,7 +107,7 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
         budget = _own_budget(af) if budget is None else budget
         if not 0 <= step < budget:
             raise OptionError(
-                f"`step` must lie in 0..{budget - 1} (`budget` - 1), but is {step}. Give a larger "
+                f"`step` must lie in 0..{budget - 1} (`budget` - 1), but is {step}. Pass a larger "
                 "`budget`."
             )
         if best_f is None:
@@ -109,7 +125,7 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
     @t_batch_mode_transform(expected_q=1)  # type: ignore[untyped-decorator]
     @average_over_ensemble_models  # type: ignore[untyped-decorator]
     def forward(self, X: Float[Tensor, "*b 1 D"]) -> Float[Tensor, "*n"]:
-        """Score every point; differentiable, in the precision of `X`."""
+        """Score every point, differentiably and in the precision of `X`."""
         mean, std = self._mean_and_sigma(X)  # b1 ... bk 1, an ensemble's axis before the 1
         shape = mean.shape[:-1]
         points = X if is_ensemble(self.model) else X.squeeze(-2)
@@ -145,17 +161,19 @@ def construct_inputs_neural(
     posterior_transform: PosteriorTransform | None = None,
     maximize: bool = True,
 ) -> dict[str, object]:
-    """The arguments of `NeuralAcquisition`, for whoever builds acquisition functions by class.
+    """Return the arguments of `NeuralAcquisition`, for callers that construct it by class.
+
+    All parameters except `bounds` are those of `NeuralAcquisition`.
 
     Args:
-        model: As there, and so on.
-        artifact: As there.
-        budget: As there.
-        step: As there.
-        best_f: As there.
-        bounds: A pair (low, high) per dimension, as BoTorch's other constructors take them.
-        posterior_transform: As there.
-        maximize: As there.
+        model: Fitted model.
+        artifact: Name or file of an artifact, or an acquisition function.
+        budget: Evaluations of the whole run, T.
+        step: Evaluations so far, t.
+        best_f: Best value so far.
+        bounds: A pair (low, high) per dimension, as for BoTorch's other constructors.
+        posterior_transform: Reduces several outcomes to one, or flips the sign.
+        maximize: Whether larger values are better.
     """
     return {
         "model": model,
@@ -170,10 +188,10 @@ def construct_inputs_neural(
 
 
 def _training_data(model: Model) -> tuple[Tensor, Tensor]:
-    """The points and values (t m) that a model was fitted to, its own transforms undone."""
+    """Return the points and values (t m) that a model was fitted to, its transforms undone."""
     if not isinstance(getattr(model, "train_targets", None), Tensor):
         raise UnsupportedError(
-            f"`{type(model).__name__}` does not show its training data. Give `X_observed` and "
+            f"`{type(model).__name__}` does not expose its training data. Pass `X_observed` and "
             "`Y_observed`."
         )
     has_original = getattr(model, "_has_transformed_inputs", False)
@@ -183,18 +201,18 @@ def _training_data(model: Model) -> tuple[Tensor, Tensor]:
     if hasattr(model, "outcome_transform"):
         y, _ = model.outcome_transform.untransform(Y=y, X=x)
     if is_ensemble(model) or model.num_outputs > 1:
-        # Each outcome repeats the points, and each member of an ensemble the values too.
+        # Every outcome has a copy of the points, and every ensemble member also of the values.
         x, y = (v.flatten(0, -3)[0] if v.ndim > 2 else v for v in (x, y))
     if x.ndim > 2:
         raise UnsupportedError(
-            "A learned acquisition function follows one run, but the model holds a batch of "
+            "A learned acquisition function applies to one run, but the model holds a batch of "
             f"{tuple(x.shape[:-2])} data sets. Use one model for each."
         )
     return x.detach(), y.detach()
 
 
 def _single_outcome(Y: Tensor, X: Tensor, transform: PosteriorTransform | None) -> Tensor:
-    """The values that the run is about, `t`."""
+    """Return the values of the single outcome to optimize, `t`."""
     return (Y if transform is None else transform.evaluate(Y, X)).reshape(len(X))
 
 
@@ -212,7 +230,7 @@ def _own_budget(af: AcquisitionFunction) -> int:
     if isinstance(af, TrainedAF):
         return af.budget
     raise OptionError(
-        "This acquisition function brings no budget along. Give `budget`, the number of "
+        "This acquisition function has no budget of its own. Pass `budget`, the number of "
         "evaluations of the whole run."
     )
 

@@ -1,7 +1,7 @@
-"""Where `optimize_acqf` should start: late in a run an AF is a spike beside an observation.
+"""Starting points for `optimize_acqf`: late in a run an AF is a spike next to an observation.
 
-BoTorch's Sobol samples miss it; `options={"sample_around_best": True}` usually does not, but needs
-at least one observation and untransformed inputs.
+BoTorch's Sobol samples miss it. With `options={"sample_around_best": True}` they usually do not,
+but that needs at least one observation and untransformed inputs.
 """
 
 import torch
@@ -28,22 +28,38 @@ def scattered_starts(
     inequality_constraints: object = None,
     equality_constraints: object = None,
 ) -> Float[Tensor, "n 1 D"]:
-    """The best of a grid and of clouds around the best observations: an `ic_generator`.
+    """Return the best points of a grid and of clouds around the best observations.
+
+    Pass it to `optimize_acqf` as `ic_generator`.
 
     Args:
-        acq_function: Whose observations the clouds surround.
-        bounds: Within the acquisition function's own.
-        q: Always 1.
-        num_restarts: Starts wanted, about a third of them from the grid.
-        raw_samples: Points of the grid; each cloud has half as many.
-        fixed_features: Coordinates that do not vary, by number.
-        options: Not used; the starts are the same every time.
+        acq_function: Acquisition function; the clouds surround its best observations.
+        bounds: Bounds of the search, within those of the acquisition function.
+        q: Number of points to propose, always 1.
+        num_restarts: Number of starts, about a third of them from the grid.
+        raw_samples: Number of points of the grid; each cloud has half as many.
+        fixed_features: Values of coordinates that do not vary, by index.
+        options: Ignored; the starts are deterministic.
         inequality_constraints: Not supported.
         equality_constraints: Not supported.
+
+    Raises:
+        UnsupportedError: If there are constraints.
+
+    Examples:
+        >>> from metabo.acquisition import EI
+        >>> from metabo.gp import Prior
+        >>> from metabo.integrations.botorch import prior_model
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=1e-6)
+        >>> train_X = torch.tensor([[0.5]], dtype=torch.float64)
+        >>> model = prior_model(prior, train_X, torch.ones_like(train_X))
+        >>> bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+        >>> scattered_starts(NeuralAcquisition(model, EI(), budget=9), bounds, 1, 6).shape
+        torch.Size([6, 1, 1])
     """
     if inequality_constraints or equality_constraints:
         raise UnsupportedError(
-            "`scattered_starts` does not know constraints. Leave out `ic_generator`."
+            "`scattered_starts` does not support constraints. Leave out `ic_generator`."
         )
     dim = bounds.shape[-1]
     low, high = acq_function.bounds.to(bounds)

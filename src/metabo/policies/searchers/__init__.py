@@ -1,4 +1,4 @@
-"""Searchers: from a state and an acquisition function to the points it favours."""
+"""Searchers: they find the points where an acquisition function is large."""
 
 from metabo.policies.searchers.base import SAME, Searcher, queried
 from metabo.policies.searchers.candidates import Candidates

@@ -1,4 +1,4 @@
-"""What a searcher is: from a state and an acquisition function to the points it favours."""
+"""The searcher protocol: a searcher finds the points where an acquisition function is large."""
 
 from typing import Protocol, runtime_checkable
 
@@ -11,22 +11,29 @@ from metabo.shapes import Bool, Float
 from metabo.state import BOState, History
 
 SAME = 1e-12
-"""Points no further apart are one: a logarithm's last digit may differ."""
+"""Distance up to which two points count as the same: the last digit of a logarithm may differ."""
 _PAIRS = 2**22
-"""Distances per episode at once, to bound the memory of long runs."""
+"""Distances per episode to compute at once, which bounds the memory of long runs."""
 
 
 @runtime_checkable
 class Searcher(Protocol):
-    """Finds the points that an AF favours."""
+    """A search for the points where an AF is large."""
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """The candidate set of each episode, the best points found among it."""
+        """Return the scored candidate set of each episode, including the best points found."""
         ...
 
 
 def queried(x: Float[Tensor, "E N D"], history: History) -> Bool[Tensor, "E N"]:
-    """Which of its points each episode has queried."""
+    """Tell which of the points `x` each episode has already queried.
+
+    Examples:
+        >>> from metabo.state import History
+        >>> x = torch.tensor([[[0.1], [0.2]]], dtype=torch.float64)
+        >>> queried(x, History(x[:, :1], torch.zeros(1, 1).double())).tolist()
+        [[True, False]]
+    """
     size = max(1, _PAIRS // max(1, history.x.shape[1]))
     parts = x.split(size, 1)
     seen = [(torch.cdist(part, history.x, p=torch.inf) <= SAME).any(-1) for part in parts]
@@ -34,5 +41,5 @@ def queried(x: Float[Tensor, "E N D"], history: History) -> Bool[Tensor, "E N"]:
 
 
 def for_all(points: Float[Tensor, "N D"], state: BOState) -> Float[Tensor, "E N D"]:
-    """The same points for every episode."""
+    """Repeat the points for every episode, without copying them."""
     return points.expand(state.n_episodes, -1, -1)

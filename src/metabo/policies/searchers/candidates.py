@@ -1,11 +1,10 @@
 """Candidate points with their scores.
 
-Scoring is cut into chunks along the points, which stay in a CPU's cache and bound the memory on
-any device.
+Points are scored in chunks, which stay in a CPU's cache and bound the memory on any device.
 
-Ties: scores that agree to 1e-9 of the best count as equal. After a start at the midpoint EI is the
-same at all corners of the cube, and without this rule rounding would decide. Which of them wins is
-up to the caller: the lowest index (`first_best`), or any with equal chance (`any_best`).
+Scores within 1e-9 (relative) of the best count as ties. After a start at the midpoint, EI is the
+same at all corners of the cube, and without this rule rounding would decide among them. The caller
+chooses which of them wins: the lowest index (`first_best`), or a random one (`any_best`).
 """
 
 from collections.abc import Callable
@@ -19,29 +18,32 @@ from metabo.shapes import Float, Int
 from metabo.state import Belief, BOState
 
 Near = Callable[[Tensor], Tensor]
-"""From the number of a candidate of each episode, `E`, to which candidates are near it, `E N`."""
+"""Map the index of one candidate per episode, `E`, to a mask of the candidates near it, `E N`."""
 
 _TIE = 1e-9
+"""Relative difference up to which scores count as equal."""
 _LIMITS_CPU, _LIMITS_CUDA = (2**18, 2**13), (2**24, 2**22)
-"""Covariances (E x t x N) and points (E x N) at once.
+"""Covariances (E x t x N) and points (E x N) per chunk, on a CPU and on a GPU.
 
 On a CPU that is 2 MB of covariances, about a core's cache, and few enough points for the layers of
-a network to stay near it; on a device 128 MB of covariances, about the same at every step, so that
-memory is used again.
+a network to stay in it; on a GPU it is 128 MB of covariances, about the same at every step, so
+that memory is reused.
 """
 _LEAST = 32
-"""Points per episode below which chunks are only cut to save memory."""
+"""Points per episode below which chunks are only made smaller to save memory."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Points of each episode, what is believed about them, and their scores."""
+    """Points of each episode, the model's belief about them, and their scores."""
 
     belief: Belief
+    """The points, and the model's belief about them."""
     score: Float[Tensor, "E N"]
+    """Score of each point under the AF."""
 
     def take(self, index: Int[Tensor, "E n"]) -> "Candidates":
-        """The candidates with these numbers, episode by episode."""
+        """Return the candidates with these indices in each episode."""
         belief = self.belief
         rows = index[..., None].expand(-1, -1, belief.x.shape[-1])
         picked = replace(
@@ -53,7 +55,7 @@ class Candidates:
         return Candidates(picked, self.score.gather(1, index))
 
     def then(self, other: "Candidates") -> "Candidates":
-        """These candidates followed by others of the same state."""
+        """Return these candidates followed by others of the same state."""
         mine, theirs = self.belief, other.belief
         joined = replace(
             mine,
@@ -68,11 +70,11 @@ class Candidates:
 def evaluate(state: BOState, af: AcquisitionFunction, x: Float[Tensor, "E N D"]) -> Candidates:
     """Score the points `x`, chunk by chunk."""
     covariances, points = _LIMITS_CUDA if x.is_cuda else _LIMITS_CPU
-    # The GP may see fewer observations than there are; an AF may look at all of them.
+    # Counts all observations: the GP may see fewer of them, but an AF may use all.
     fitting = covariances // (state.n_episodes * max(1, state.n_observed))
     size = max(1, min(fitting, max(_LEAST, points // state.n_episodes)))
-    # Room for all results first: kept one by one between the large blocks that come and go with
-    # each chunk, they would cut the heap into pieces too small to be used again.
+    # Allocate all results first: allocated one by one between the large temporary blocks of each
+    # chunk, they would fragment the heap.
     mean, std, score = (x.new_empty(x.shape[:-1]) for _ in range(3))
     for start in range(0, x.shape[1], size):
         part = slice(start, start + size)
@@ -83,21 +85,21 @@ def evaluate(state: BOState, af: AcquisitionFunction, x: Float[Tensor, "E N D"])
 
 
 def first_best(score: Float[Tensor, "E N"]) -> Int[Tensor, " E"]:
-    """The number of the best candidate, the lowest of those that tie."""
+    """Return the index of the best candidate, the lowest one among ties."""
     return _ties(score).byte().argmax(-1)
 
 
 def any_best(score: Float[Tensor, "E N"], draw: Float[Tensor, "E 1"]) -> Int[Tensor, " E"]:
-    """The number of the best candidate; among ties, the one a draw from (0, 1) falls on."""
+    """Return the index of the best candidate; a random number in (0, 1) chooses among ties."""
     rank = _ties(score).cumsum(-1)  # E N; counts the ties up to each candidate
     target = (draw * rank[:, -1:]).floor() + 1
     return (rank >= target).byte().argmax(-1)
 
 
 def best(score: Float[Tensor, "E N"], k: int, near: Near | None = None) -> Int[Tensor, "E k"]:
-    """The numbers of the `k` best candidates, best first, ties by the lowest number.
+    """Return the indices of the `k` best candidates, best first, ties by the lowest index.
 
-    With `near` given, a candidate near one already chosen is passed over while there are others.
+    If `near` is given, candidates near one already chosen are skipped while there are others.
     """
     remaining, chosen = score.clone(), []
     for _ in range(min(k, score.shape[-1])):
@@ -111,9 +113,10 @@ def best(score: Float[Tensor, "E N"], k: int, near: Near | None = None) -> Int[T
 
 
 def within(points: Float[Tensor, "#E N D"], radius: float) -> Near:
-    """Which points are closer than a radius (largest coordinate) to a chosen one of each episode.
+    """Return a function that finds the points within a radius of a chosen one.
 
-    Distances are found from the chosen point only: all of them would take N x N numbers.
+    The distance of two points is the largest difference of their coordinates. Only distances from
+    the chosen point are computed: all of them would take N x N numbers.
     """
 
     def near(index: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Search of a finite domain: every point is scored."""
+"""Exhaustive search of a finite domain."""
 
 from dataclasses import dataclass, replace
 
@@ -13,19 +13,20 @@ from metabo.state import BOState
 
 @dataclass(frozen=True)
 class Enumerate:
-    """Scores every point of a finite domain: its maximum is exact."""
+    """Exhaustive search: scores every point of a finite domain, so the maximum is exact."""
 
     domain: Finite
+    """Points to score."""
     repeats: bool = True
-    """Whether a point may be queried again. Where values have no noise nothing is learned so."""
+    """Whether a point may be queried again, which is useless if values have no noise."""
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """All points of the domain; those that are ruled out have the score minus infinity."""
+        """Score all points of the domain; excluded points get the score minus infinity."""
         points = self.domain.points.to(state.gp.x)
         found = evaluate(state, af, for_all(points, state))
         if self.repeats:
             return found
         seen = queried(found.belief.x, state.history)
-        # When every point is used up, all of them count again.
+        # When every point has been queried, all of them are allowed again.
         ruled_out = seen & ~seen.all(-1, keepdim=True)
         return replace(found, score=found.score.masked_fill(ruled_out, -torch.inf))

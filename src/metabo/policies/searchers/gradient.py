@@ -1,4 +1,4 @@
-"""Gradient search: a coarse look everywhere, then quasi-Newton ascent from the best places."""
+"""Gradient search: a coarse global scan, then quasi-Newton ascent from the best points."""
 
 from dataclasses import dataclass
 
@@ -16,32 +16,36 @@ from metabo.state import BOState
 class GradientRefine:
     """A Sobol grid and clouds around the best observations, then batched projected ascent.
 
-    The clouds are there for late steps, when the AF is a spike beside an observation that no
-    coarse grid can hit. The candidate set is the points reached, then all points looked at.
+    The clouds serve late steps, when the AF is a spike next to an observation that no coarse grid
+    can hit. The candidate set consists of the points reached, followed by all points scanned.
     """
 
     scatter: Scatter = Scatter()  # noqa: RUF009 (frozen)
-    """Where to look first. One climb starts from the best point of each cloud."""
+    """Points to scan first; one climb starts from the best point of each cloud."""
     k_global: int = 6
-    """Climbs from the grid, no two from neighbouring points."""
+    """Number of climbs from the grid, no two from neighbouring points."""
     iterations: int = 9
-    """Gradients per climb."""
+    """Number of gradients per climb."""
     radius: float = 0.1
     """Longest first step of a climb, in lengthscales of the GP."""
 
     @classmethod
     def sized(cls, dim: int) -> "GradientRefine":
-        """More points and longer climbs in more dimensions, up to what 20 of them get.
+        """Return a search whose points and climbs grow with the dimension, up to 20 dimensions.
 
-        In 50 and 100 dimensions that finds the same maxima to 1e-5 (log EI, and the learned AF's
-        score) as sizes that go on growing, in a half and a fifth of the time
+        In 50 and 100 dimensions, the sizes for 20 find the same maxima to 1e-5 (of log EI and of
+        the learned AF) as sizes that keep growing, in a half and a fifth of the time
         (`benchmarks/long_runs.py`).
+
+        Examples:
+            >>> GradientRefine.sized(3).scatter.n_global
+            450
         """
         size = min(max(dim, 2), 20)
         return cls(Scatter(n_global=150 * size), iterations=5 + 2 * size)
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """The points reached, then the points looked at."""
+        """Return the points reached, followed by the points scanned."""
         scatter, dim = self.scatter, state.gp.prior.dim
         looked = evaluate(state, af, torch.cat([scatter.grid(state), scatter.clouds(state)], 1))
         starts = looked.belief.x.gather(1, self._starts(looked.score, dim))  # E K D
@@ -57,7 +61,7 @@ class GradientRefine:
             starts,
             lower=starts.new_zeros(dim),
             upper=starts.new_ones(dim),
-            # What the GP calls far is what the AF calls far: in lengthscales its humps are about
+            # The AF varies on the scale of the GP: in units of lengthscales its peaks are about
             # round.
             unit=state.gp.prior.lengthscale[:, None, :],
             iterations=self.iterations,
@@ -66,7 +70,7 @@ class GradientRefine:
         return evaluate(state, af, reached).then(looked)
 
     def _starts(self, score: Tensor, dim: int) -> Tensor:
-        """The numbers of the points to climb from, once for each dimension."""
+        """Return the indices of the points to climb from, repeated for each dimension."""
         n, size = self.scatter.n_global, self.scatter.n_cloud
         grid, clouds = score[:, :n], score[:, n:].unflatten(1, (-1, size))
         first = torch.arange(n, score.shape[1], size, device=score.device)

@@ -1,4 +1,4 @@
-"""The paper's search of the unit cube: a grid, then finer grids around its best points."""
+"""The paper's search of the unit cube: a grid, then local grids around its best points."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -15,16 +15,19 @@ from metabo.state import BOState
 class HierarchicalGrid:
     """The paper's search: a global grid, then Sobol points around its k best points.
 
-    The candidate set is the k best local points, then the global grid (the paper's xi_local and
-    xi_global).
+    The candidate set consists of the k best local points, followed by the global grid (the
+    paper's xi_local and xi_global).
+
+    Raises:
+        OptionError: If a number is less than 1.
     """
 
     n_global: int
-    """Points of the global grid, N_MS."""
+    """Number of points of the global grid, N_MS."""
     n_local: int
-    """Points of each local grid, N_LS."""
+    """Number of points of each local grid, N_LS."""
     k: int = 5
-    """Local searches; also how many of their points are kept."""
+    """Number of local searches, and of the local points that are kept."""
     grid: Literal["lattice", "sobol"] = "lattice"
     """The published program's lattice of floor(N_MS^(1/D))^D points, or the paper's Sobol grid."""
 
@@ -38,18 +41,23 @@ class HierarchicalGrid:
 
     @classmethod
     def paper(cls, dim: int, grid: Literal["lattice", "sobol"] = "lattice") -> "HierarchicalGrid":
-        """The published sizes for a number of dimensions (four and more as for its GP samples)."""
+        """Return the published sizes for `dim` dimensions (from four on, those for GP samples).
+
+        Examples:
+            >>> HierarchicalGrid.paper(2).n_global
+            1000
+        """
         n = {1: 500, 2: 1000, 3: 2000, 4: 3000}.get(dim, 4000)
         return cls(n, n, 5, grid)
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """Local maxima, then the global grid."""
+        """Return the best local points, followed by the global grid."""
         dim = state.gp.prior.dim
         per_axis = int(self.n_global ** (1 / dim) + 1e-9)
         if self.grid == "lattice" and per_axis < 2:
             raise OptionError(
-                f"A lattice of {self.n_global} points has no two points per axis in {dim} "
-                "dimensions. Use the search `sobol` or `gradient`."
+                f"A lattice needs at least two points per axis, but {self.n_global} points are "
+                f"too few in {dim} dimensions. Use the search `sobol` or `gradient`."
             )
         device = state.gp.x.device
         points = (
@@ -63,6 +71,6 @@ class HierarchicalGrid:
         cube = sobol(self.n_local, dim, device)
         local = low[:, :, None] + cube * (high - low)[:, :, None]  # E K N D
         fine = evaluate(state, af, local.flatten(1, 2))
-        # The k best of all local points together, which may crowd around one start, as in the
+        # The k best of all local points together, which may cluster around one start, as in the
         # published program.
         return fine.take(best(fine.score, self.k)).then(coarse)

@@ -12,22 +12,30 @@ from metabo.space import Space
 from metabo.space.discrete import first_points
 
 SEARCHES: dict[SearchName, str] = {
-    "gradient": "coarse look, then quasi-Newton ascent from the best places (default)",
+    "gradient": "coarse scan, then quasi-Newton ascent from the best points (default)",
     "grid": "the published program's lattice, with Sobol points around its best points",
     "sobol": "the same from a Sobol grid, as in the paper's text",
 }
+"""Descriptions of the searches by name."""
 
 MAX_LISTED = 4096
-"""Points of a space up to which all of them are scored."""
+"""Largest number of points of a discrete space of which all are scored."""
 
 
 def searcher(name: SearchName, domain: Domain, *, repeats: bool = True) -> Searcher:
-    """The searcher of this name for a domain; a finite domain is always enumerated.
+    """Return the searcher of this name for a domain; a finite domain is always enumerated.
 
     Args:
         name: `gradient`, `grid` or `sobol`.
-        domain: Where to search.
+        domain: Domain to search.
         repeats: Whether points of a finite domain may be queried again.
+
+    Raises:
+        OptionError: If the name is unknown.
+
+    Examples:
+        >>> searcher("sobol", Box(2)).n_global
+        1000
     """
     if name not in SEARCHES:
         raise unknown("search", name, SEARCHES)
@@ -41,15 +49,22 @@ def searcher(name: SearchName, domain: Domain, *, repeats: bool = True) -> Searc
 def in_space(
     name: SearchName, space: Space, among: Finite | None = None
 ) -> tuple[Domain, Searcher]:
-    """The domain that a space is, and the searcher for it that proposes no point twice.
+    """Return the domain of a space, and a searcher for it that proposes no point twice.
 
-    Real parameters make it the cube, discrete ones a cube whose points are projected before they
-    are scored, and few points are listed. (In a space with a `Float` an AF may ask for a repeat.)
+    A space of real parameters is the whole cube. With discrete parameters, points of the cube are
+    projected before they are scored; if the space has at most `MAX_LISTED` points, all are scored.
+    (In a space with a `Float`, an AF may still repeat a point.)
 
     Args:
         name: `gradient`, `grid` or `sobol`.
-        space: The parameters.
-        among: The only points to propose, where not all of the space may be.
+        space: Parameters to search.
+        among: The only points that may be proposed; None to allow the whole space.
+
+    Examples:
+        >>> from metabo.space import Int
+        >>> domain, search = in_space("gradient", Space({"n": Int(1, 4)}))
+        >>> len(domain.points), type(search).__name__
+        (4, 'Enumerate')
     """
     if among is not None:
         return among, searcher(name, among, repeats=False)

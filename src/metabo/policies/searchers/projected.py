@@ -1,8 +1,8 @@
-"""Search in a space whose parameters are not all real: the AF judges what would be evaluated.
+"""Search in a space with discrete parameters: the AF scores the points that would be evaluated.
 
-`Int` and `Choice` are projected before scoring. To whoever searches the cube, the AF is then
-constant within a cell, with slopes in the real coordinates only; from the best points found, moves
-in one discrete parameter at a time go on.
+`Int` and `Choice` are projected before scoring. Seen from the cube, the AF is then constant within
+a cell and has slopes in the real coordinates only. The search continues from the best points found
+by changing one discrete parameter at a time.
 """
 
 from dataclasses import dataclass, field, replace
@@ -21,21 +21,22 @@ from metabo.state import Belief, BeliefPullback, BOState
 
 @dataclass(frozen=True)
 class ProjectedState(BOState):
-    """A state that sees at every point of the cube the one that would be evaluated."""
+    """A state whose beliefs are those at the point that would be evaluated."""
 
     space: Space = field(kw_only=True)
+    """Space whose points can be evaluated."""
 
     @classmethod
     def of(cls, state: BOState, space: Space) -> "ProjectedState":
-        """The same runs in a space."""
+        """Return the same runs with beliefs projected to the points of a space."""
         return cls(state.gp, state.step, state.budget, state.told, space=space)
 
     def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
-        """The GP's view of the projected points."""
+        """Return the GP's belief about the projected points."""
         return super().belief(self.space.project(x))
 
     def belief_with_pullback(self, x: Float[Tensor, "E N D"]) -> tuple[Belief, BeliefPullback]:
-        """The view, and derivatives that are zero in discrete coordinates."""
+        """Return the belief, and a pullback that is zero in discrete coordinates."""
         belief, pullback = super().belief_with_pullback(self.space.project(x))
         is_free = is_continuous(self.space).to(x.device)
         return belief, lambda mean, std, x: pullback(mean, std, x) * is_free
@@ -43,17 +44,22 @@ class ProjectedState(BOState):
 
 @dataclass(frozen=True)
 class Projected:
-    """What another search finds among projected points, then discrete moves from the best."""
+    """Another search over projected points, then discrete moves from the best of them."""
 
     search: Searcher
+    """Search of the unit cube."""
     space: Space
+    """Space with discrete parameters."""
     k: int = 4
-    """Different points from which to move."""
+    """Number of different points from which to move."""
     rounds: int = 3
-    """Moves, each to the best of all neighbours so far."""
+    """Number of moves, each to the best of all neighbours so far."""
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """The points moved to, then those the search found; none was queried, if that is rare."""
+        """Return the points moved to, followed by those that the search found.
+
+        In a fully discrete space, points that were already queried get the score minus infinity.
+        """
         found = self.search.candidates(ProjectedState.of(state, self.space), af)
         found = replace(found, belief=replace(found.belief, x=self.space.project(found.belief.x)))
         is_discrete = self.space.size is not None
@@ -69,6 +75,6 @@ class Projected:
 
 
 def _without_seen(candidates: Candidates) -> Candidates:
-    """The candidates, with a score of -inf where the point was queried before."""
+    """Set the score of points that were queried before to minus infinity."""
     is_seen = queried(candidates.belief.x, candidates.belief.history)
     return replace(candidates, score=candidates.score.masked_fill(is_seen, -torch.inf))

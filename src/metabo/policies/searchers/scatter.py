@@ -1,4 +1,4 @@
-"""A scattered candidate set: points everywhere, and clouds around the best observations."""
+"""A scattered candidate set: a global grid, and clouds around the best observations."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,41 +14,50 @@ from metabo.shapes import Float
 from metabo.state import BOState, History
 
 _TABLED = 10
-"""Dimensions up to which the neighbours of a grid are kept in a table."""
+"""Number of dimensions up to which the neighbours of a grid are stored in a table."""
 
 
 @dataclass(frozen=True)
 class Scatter:
     """A Sobol grid, and clouds around the best observations that get denser towards them.
 
-    The set does not depend on the AF, so it is cheap to train on; and the clouds let a run close
-    in on an optimum to any precision, which a grid alone does not.
+    The set does not depend on the AF, so it is cheap to train on. The clouds let a run converge to
+    an optimum with any precision, which a grid alone does not.
+
+    Examples:
+        >>> from metabo.acquisition import EI
+        >>> from metabo.gp import Prior
+        >>> prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+        >>> x, y = torch.full((1, 1, 1), 0.5).double(), torch.zeros(1, 1).double()
+        >>> state = BOState.after(prior, x, y, budget=10)
+        >>> Scatter(n_global=100, n_cloud=16).candidates(state, EI()).score.shape
+        torch.Size([1, 116])
     """
 
     n_global: int = 300
-    """Points of the grid."""
+    """Number of points of the grid."""
     n_cloud: int = 32
-    """Points around each of the best observations."""
+    """Number of points around each of the best observations."""
     k_cloud: int = 3
-    """Observations with a cloud, no two of them close together."""
+    """Number of observations with a cloud, no two of them close together."""
     decades: float = 3.0
-    """How many powers of ten the cloud's points come closer to its centre than 0.2."""
+    """Range of a cloud in powers of ten: its points reach from 0.2 to 0.2 * 10^-decades."""
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """The clouds, then the grid, scored."""
+        """Score the clouds, followed by the grid."""
         return evaluate(state, af, torch.cat([self.clouds(state), self.grid(state)], 1))
 
     def grid(self, state: BOState) -> Float[Tensor, "E N D"]:
-        """The grid, for every episode."""
+        """Return the grid, repeated for every episode."""
         points = stretched_sobol(self.n_global, state.gp.prior.dim, state.gp.x.device)
         return for_all(points, state)
 
     def clouds(self, state: BOState) -> Float[Tensor, "E N D"]:
-        """The clouds one after the other; none before the first observation."""
+        """Return the clouds one after another; none before the first observation."""
         return self.around(state.history)
 
     def around(self, history: History) -> Float[Tensor, "E N D"]:
-        """The clouds around the best of these observations, the best one's first."""
+        """Return the clouds around the best of these observations, that of the best one first."""
         x, y = history.x, history.y
         if not x.shape[1] or not self.k_cloud:
             return x[:, :0]
@@ -62,20 +71,20 @@ class Scatter:
 
 @lru_cache(maxsize=16)
 def stretched_sobol(n: int, dim: int, device: torch.device) -> Float[Tensor, "N D"]:
-    """Sobol points reaching the faces of the cube.
+    """Return Sobol points that reach the faces of the cube.
 
     Sobol points never lie on the faces and corners of the cube, where an AF often has its maximum.
-    Stretching them about the centre by a tenth and clipping puts one in eleven on the faces of
-    each axis.
+    Stretching them about the centre by 10 % and clipping them moves one point in eleven to the
+    faces of each axis.
     """
     return (0.5 + 1.1 * (sobol(n, dim, device) - 0.5)).clamp(0, 1)
 
 
 @lru_cache(maxsize=16)
 def grid_neighbours(n: int, dim: int, device: torch.device) -> Near:
-    """Which points of a stretched grid are closer to a chosen one than its spacing.
+    """Return a function that finds the points of a stretched grid within its spacing of a point.
 
-    In few dimensions, where thousands of episodes run side by side, it is looked up in a table.
+    In few dimensions, in which thousands of episodes run in parallel, it uses a table.
     """
     points, spacing = stretched_sobol(n, dim, device), n ** (-1 / dim)
     if dim > _TABLED:
