@@ -23,8 +23,8 @@ class MetaBOError(Exception):
         """State the mistake.
 
         Args:
-            message: In the words of Python.
-            shell: In the words of the shell, where they differ.
+            message: What is wrong, in the words of Python, such as `budget=`.
+            shell: The same in the words of the shell, such as `--budget`, where they differ.
         """
         super().__init__(message)
         self.in_shell = shell or message
@@ -51,7 +51,7 @@ class OutputError(MetaBOError, OSError):
 
 
 class ExtraError(MetaBOError, ImportError):
-    """A package that only an extra of metabo brings is missing."""
+    """A package is missing that only an extra of metabo installs."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
@@ -60,15 +60,15 @@ class ExtraError(MetaBOError, ImportError):
 
 
 class BusyError(MetaBOError, OSError):
-    """A file was in use by others for longer than anyone should wait."""
+    """Other processes kept a file in use for longer than anyone should wait."""
 
 
 def shown(text: object, most: int = _SHOWN) -> str:
-    """Text as a message can repeat it: printable, on one line, the middle of a long one left out.
+    """Text as a message can repeat it: printable, on one line, without the middle if it is long.
 
     Args:
-        text: From outside; `str` of it where it is something else.
-        most: Characters at most, but for the dots.
+        text: Text from outside; `str` is applied to anything else.
+        most: Largest number of characters, not counting the dots.
     """
     whole = text if isinstance(text, str) else str(text)
     if len(whole) > most:
@@ -77,7 +77,7 @@ def shown(text: object, most: int = _SHOWN) -> str:
 
 
 def brief(value: object) -> str:
-    """The `repr` of a value as a message can repeat it, a long one without its middle.
+    """The `repr` of a value as a message can repeat it, without the middle if it is long.
 
     Never raises, and never writes out what is long: `repr` of a whole number of 5,000 digits is an
     error in Python, and that of a large table takes seconds.
@@ -86,7 +86,7 @@ def brief(value: object) -> str:
 
 
 class _Brief(Repr):
-    """`reprlib` for any whole number, with more room than usual."""
+    """`reprlib` that can show any whole number, with larger limits than the default."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names for a message, in backticks; of many the first, and how many there are."""
+    """Names in backticks for a message; a long list is cut, with the number of names left out."""
     every = list(names)
     if not every:
         return "none"

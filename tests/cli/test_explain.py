@@ -41,10 +41,13 @@ def test_explain_shows_a_run_that_a_journal_keeps(metabo, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("branin", "--run", "r.jsonl", "--tasks", 3), "either `--run` or `--tasks`"),
+        (
+            ("branin", "--run", "r.jsonl", "--tasks", 3),
+            "`--tasks` cannot be combined with `--run`",
+        ),
         (("branin", "--run", "no.jsonl"), "The journal `no.jsonl` cannot be read"),
         (("branim",), "Did you mean `branin`"),
-        (("branin", "--steps", "1;2"), "Steps are written like `1-4,10` or `all`, but got `1;2`."),
+        (("branin", "--steps", "1;2"), "at most 10000 steps, but got `1;2`."),
         (("branin", "--steps", "5-3"), "at least one, but got []"),
         (("branin", "--steps", "99"), "in 1..30"),
         (("branin", "--at", "a,b"), "like `0.5,0.5`, but got `a,b`."),

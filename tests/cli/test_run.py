@@ -117,7 +117,7 @@ def test_two_benches_get_two_points(metabo, tmp_path):
     first, second = (metabo("ask", journal)[1].strip() for _ in range(2))
     assert first != second
     assert metabo("ask", journal, "--again")[1].split("\n") == [first, second, ""]
-    assert "2 points are under way. Say which" in metabo("ask", journal, "--drop")[2]
+    assert "2 points are under way. Name the one" in metabo("ask", journal, "--drop")[2]
     assert metabo("tell", journal, *first.split(), "value=1")[1] == (
         f"Recorded as number 1: {first} value=1.0\n3 of 4 evaluations left, 1 of them under way.\n"
     )
@@ -243,24 +243,27 @@ def test_a_slip_is_not_taken_for_another_number(metabo, tmp_path, word):
         (("tell", "RUN", "x1=0.5", "value=a"), "Error: A value must be a finite number, but got"),
         (
             ("tell", "RUN", "x1=0.5", "value=nan"),
-            "Error: A value must be a finite number, but got `nan`. Write it like 0.37 or 1e-3. "
-            "Tell a failed evaluation with `--failed`",
+            "Error: A value must be a finite number, but got `nan`. Write it like 0.37 or 1e-3, "
+            "or report a failed evaluation with `--failed`",
         ),
         (
             ("tell", "RUN", "x1=0.5", "--value", "inf"),
             "Error: A value must be a finite number, but got `inf`.",
         ),
-        (("tell", "RUN", "x1=0.5"), "Error: Give one value, as `value=...` or with `--value`"),
-        (("tell", "RUN", "x1=0.5", "value=1", "--failed"), "Error: Give one value"),
-        (("tell", "RUN", "x1=0.5", "value=1", "--value", "1"), "Error: Give one value"),
+        (("tell", "RUN", "x1=0.5"), "Error: Give exactly one of `value=...`, `--value` and"),
+        (("tell", "RUN", "x1=0.5", "value=1", "--failed"), "Error: Give exactly one of"),
+        (("tell", "RUN", "x1=0.5", "value=1", "--value", "1"), "Error: Give exactly one of"),
         (("tell", "RUN", "x1=0.5", "x1=0.5", "value=1"), "Error: `x1` is given twice"),
         (
             ("tell", "RUN", "x2=0.5", "value=1"),
             "Error: Unknown parameter `x2`. Choose from: `x1`.",
         ),
-        (("tell", "RUN", "0.5", "value=1"), "Error: Parameters are written `name=value`"),
+        (("tell", "RUN", "0.5", "value=1"), "Error: Parameters must be written `name=value`"),
         (("tell", "RUN", "x1=", "value=1"), "Error: Parameter `x1`: A value must be a number"),
-        (("show", "RUN", "--out", "run.jsonl"), "Error: The picture would be `run.jsonl`"),
+        (
+            ("show", "RUN", "--out", "run.jsonl"),
+            "Error: A picture cannot be written to `run.jsonl`",
+        ),
         (("ask", "RUN", "-n", "11"), "Error: 11 evaluations were asked for, but 10 of the"),
         (("ask", "missing.jsonl"), "Error: The journal `missing.jsonl` cannot be read"),
         (("init", "RUN", "--artifact", "branin"), "Error: `RUN` already exists. Choose another"),
@@ -296,7 +299,7 @@ def test_a_picture_never_takes_the_place_of_its_journal(metabo, tmp_path):
     before = run.read_bytes()
     code, _, err = metabo("show", run)
     assert code == 2
-    assert "another than the journal's" in " ".join(err.split())
+    assert "is not the journal's" in " ".join(err.split())
     assert run.read_bytes() == before
 
 

@@ -38,13 +38,17 @@ _COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     },
     "Reproduce the paper": {"report": report_},
 }
-_EXAMPLES = """Start with one of these:
+_EXAMPLES = """To compare methods on a known problem:
 
-metabo evaluate branin --methods metabo,ei,random
+  metabo evaluate branin --methods metabo,ei,random
 
-metabo init run.jsonl --artifact branin
+To optimize a problem of your own, described in space.json:
 
-metabo report figure-2
+  metabo init run.jsonl --space space.json --budget 30
+
+To see all that can be named:
+
+  metabo list
 """
 
 
@@ -108,7 +112,11 @@ def _fail(message: str) -> NoReturn:
 
 
 def _run() -> int:
-    """Run the command; running out of memory, or of room for its output, is a sentence too."""
+    """Run the command and give its exit code.
+
+    Raises:
+        MetaBOError: If the command is mistaken, or memory or room for the output runs out.
+    """
     try:
         # The return value is the exit code where a command ends with one.
         return app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0
@@ -117,18 +125,18 @@ def _run() -> int:
         sys.exit(1)
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or "memory" in str(error):
-            raise MetaBOError("There is not enough memory. Give smaller settings.") from None
+            raise MetaBOError("Out of memory. Use smaller settings.") from None
         raise
     except OSError as error:
         if isinstance(error, MetaBOError) or error.filename is not None:
             raise
         raise MetaBOError(
-            f"The output cannot be printed: {error.strerror or error}. Make room for it."
+            f"Cannot print the output: {error.strerror or error}. Free some space and try again."
         ) from None
 
 
 def in_shell_words(message: str, typed: Sequence[str]) -> str:
-    """The message about an argument, which names it as the option that was typed: `--budget`."""
+    """The message about an argument, named as the option that was typed, such as `--budget`."""
     options = {word.partition("=")[0] for word in typed if word.startswith("--")}
 
     def as_typed(found: re.Match[str]) -> str:

@@ -23,7 +23,7 @@ def written(params: Mapping[str, Value], space: Space) -> str:
 def read_words(words: Sequence[str], space: Space) -> tuple[dict[str, object], float | None]:
     """The parameters and, where `value=...` is among the words, the value.
 
-    Of a parameter that is itself called `value` the word is that parameter's.
+    Where a parameter is itself called `value`, the word sets that parameter.
     """
     params: dict[str, object] = {}
     value: float | None = None
@@ -32,8 +32,8 @@ def read_words(words: Sequence[str], space: Space) -> tuple[dict[str, object], f
         is_known = name in space.parameters
         if not (equals and (name or is_known) and (text or is_known)):
             raise OptionError(
-                f"Parameters are written `name=value`, but got `{shown(word)}`. Write for example "
-                f"`{shown(next(iter(space.parameters)))}=0.5`."
+                f"Parameters must be written `name=value`, but got `{shown(word)}`. Write, for "
+                f"example, `{shown(next(iter(space.parameters)))}=0.5`."
             )
         if name in params or (name == VALUE and value is not None):
             raise OptionError(f"`{shown(name)}` is given twice. Give it once.")
@@ -59,7 +59,7 @@ def read_number(text: str) -> float:
     if number is None:
         raise OptionError(
             f"A value must be a finite number, but got `{shown(text)}`. Write it like 0.37 or "
-            "1e-3. Tell a failed evaluation with `--failed` instead of a value."
+            "1e-3, or report a failed evaluation with `--failed` instead of a value."
         )
     return number
 

@@ -121,7 +121,7 @@ def _require_alone(**options: object) -> None:
     for name, given in options.items():
         if given is not None:
             option = name.replace("_", "-")
-            raise OptionError(f"Give either `--run` or `--{option}`: a run has its own.")
+            raise OptionError(f"`--{option}` cannot be combined with `--run`: a run has its own.")
 
 
 def _numbers(text: str) -> list[int] | Literal["all"]:
@@ -135,8 +135,8 @@ def _numbers(text: str) -> list[int] | Literal["all"]:
             numbers += range(int(found[1]), int(found[2] or found[1]) + 1)
         if found is None or len(numbers) > _MOST_STEPS:
             raise OptionError(
-                f"Steps are written like `1-4,10` or `all`, but got `{shown(text)}`. "
-                f"Give {_MOST_STEPS} at most."
+                f"`--steps` must be like `1-4,10` or `all`, at most {_MOST_STEPS} steps, but got "
+                f"`{shown(text)}`."
             )
     return numbers
 
@@ -146,7 +146,7 @@ def _place(text: str) -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise OptionError(
-            f"A place is written as its coordinates, like `0.5,0.5`, but got `{shown(text)}`."
+            f"`--at` must be coordinates like `0.5,0.5`, but got `{shown(text)}`."
         ) from None
 
 

@@ -149,7 +149,7 @@ def ask_(
 
     if (is_again and is_drop) or (is_all and not is_drop) or (words and (is_all or not is_drop)):
         raise OptionError(
-            "Give `--again`, or `--drop` with the point to give up or `--all`, or neither."
+            "`--again` and `--drop` cannot be combined, and a point or `--all` needs `--drop`."
         )
     if is_drop:
         return _drop(Run.open(journal), journal, words or [], is_all=is_all)
@@ -201,9 +201,7 @@ def tell_(
     params, given = read_words(words, run.state.space)
     number = given if value is None else read_number(value)
     if failed == (number is not None) or (value is not None and given is not None):
-        raise OptionError(
-            f"Give one value, as `{VALUE}=...` or with `--value`, or else `--failed`."
-        )
+        raise OptionError(f"Give exactly one of `{VALUE}=...`, `--value` and `--failed`.")
     one = run.tell(params, number)
     result = "--failed" if one.value is None else f"{VALUE}={one.value!r}"
     try:
@@ -291,13 +289,13 @@ def _drop(run: "Run", journal: Path, words: list[str], *, is_all: bool) -> None:
     if words:
         params, value = read_words(words, run.state.space)
         if value is not None:
-            raise OptionError(f"A point to give up has no value. Leave out `{VALUE}=...`.")
+            raise OptionError(f"`--drop` takes a point without a value. Leave out `{VALUE}=...`.")
         given_up = [run.state.space.clean(params)]
     elif is_all or len(pending) == 1:
         given_up = pending
     else:
         raise OptionError(
-            f"{len(pending)} points are under way. Say which to give up, as `--again` shows them, "
+            f"{len(pending)} points are under way. Name the one to give up as `--again` shows it, "
             "or give up all with `--drop --all`."
         )
     for one in given_up:

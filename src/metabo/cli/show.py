@@ -45,8 +45,8 @@ def show_(
     picture = journal.with_suffix(".png") if out is None else out
     if picture.suffix != ".png" or picture.absolute() == journal.absolute():
         raise OptionError(
-            f"The picture would be `{picture}`. Give a name that ends in `.png` with `--out`, "
-            "another than the journal's."
+            f"A picture cannot be written to `{shown(picture)}`. Give a name with `--out` that "
+            "ends in `.png` and is not the journal's."
         )
     if out is None and picture.is_file() and not is_ours(picture):
         raise OptionError(
@@ -95,7 +95,7 @@ def _repaired(journal: Path) -> Path:
     new = next(path for path in news if kind_of(path, "journal") == "missing")
     done = repair(journal, new)
     n = len(done.run.history)
-    say(f"Wrote {new} with {n} evaluation{'' if n == 1 else 's'}; {journal} is as it was.")
+    say(f"Wrote {new} with {n} evaluation{'' if n == 1 else 's'}; {journal} is unchanged.")
     for number, text in done.left_out:
         say(f"Left out, line {number}: {text[:300]}")
     if done.missing:
