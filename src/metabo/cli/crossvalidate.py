@@ -6,8 +6,9 @@ from typing import Annotated, cast
 import typer
 from rich.progress import TaskID
 
-from metabo.cli.console import console, say
-from metabo.cli.display import means, progress_bars
+from metabo.cli.console import say
+from metabo.cli.display import progress_bars
+from metabo.cli.tables import print_table
 from metabo.evaluation.crossvalidate import (
     LEAVE_ONE_OUT,
     METHODS,
@@ -15,7 +16,7 @@ from metabo.evaluation.crossvalidate import (
     Folds,
     cross_validate,
 )
-from metabo.evaluation.table_summary import table_record
+from metabo.evaluation.table_summary import marks, mean_table, table_record
 from metabo.options import convert
 from metabo.store import require_writable, write_all
 from metabo.tasks import family
@@ -106,7 +107,7 @@ def show(outcome: CrossValidation, folder: Path) -> None:
     n = len(outcome.datasets)
     title = f"{outcome.family}: mean regret on {n} data sets, each learned from the other folds"
     records = {name: table_record(regret) for name, regret in outcome.regret.items()}
-    console.print(means(title, records, outcome.budget, width=console.width))
+    print_table(mean_table(title, records, marks(outcome.budget)))
     stops = ", ".join(map(str, outcome.stops))
     say(f"Iterations after which the folds stopped: {stops}; for all sources: {outcome.stop}")
     picture = folder / "crossvalidation.png"

@@ -8,11 +8,13 @@ from rich.console import Console
 from rich.progress import TaskID
 from rich.text import Text
 
-from metabo.cli.console import console, say
-from metabo.cli.display import means, progress_bars, summary
+from metabo.cli.console import say
+from metabo.cli.display import progress_bars
+from metabo.cli.tables import print_table
 from metabo.evaluation import evaluate
 from metabo.evaluation.setting import Hyperparameters
-from metabo.evaluation.table_summary import table_record
+from metabo.evaluation.summary import summary
+from metabo.evaluation.table_summary import marks, mean_table, table_record
 from metabo.options import parse
 from metabo.policies import SearchName
 from metabo.pretrained import load
@@ -103,8 +105,8 @@ def evaluate_(
         },
     )
     if is_table:
-        console.print(means(title, records, evaluation.budget, width=console.width))
-    console.print(summary(evaluation))
+        print_table(mean_table(title, records, marks(evaluation.budget)))
+    print_table(summary(evaluation))
     say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
 
 

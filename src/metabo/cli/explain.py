@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import typer
-from rich.text import Text
 
-from metabo.cli.console import console, say
-from metabo.cli.display import empty_table
+from metabo.cli.console import say
+from metabo.cli.tables import print_table
 from metabo.errors import OptionError, shown
+from metabo.evaluation.table import Table, names, numbers
 from metabo.explain import Explanation, explain, explain_run
 from metabo.policies import SearchName
 from metabo.space import Value
@@ -127,22 +127,16 @@ def _place(text: str) -> list[float]:
 def _print(explanation: Explanation) -> None:
     """A table for each episode: the decisions, and how unlike EI's they are."""
     for episode in explanation.episodes:
-        table = empty_table(
-            f"{explanation.headline}, {episode.title}",
-            "step",
-            *explanation.space.parameters,
-            "mean",
-            "deviation",
-            "value",
-            "rank under EI",
-        )
+        rows = []
         for step in episode.steps:
             query = explanation.space.decode(step.query).values()
             value = "failed" if step.told is None else _short(step.told)
             rank = f"{step.ei_rank} of {step.ei_candidates}"
             cells = [*map(_short, query), _short(step.mean), _short(step.std), value, rank]
-            table.add_row(str(step.number), *map(Text, cells))
-        console.print(table)
+            rows.append((str(step.number), *cells))
+        heads = (*explanation.space.parameters, "mean", "deviation", "value", "rank under EI")
+        title = f"{explanation.headline}, {episode.title}"
+        print_table(Table.of(title, [*names("step"), *numbers(heads)], rows))
 
 
 def _short(value: Value) -> str:

@@ -1,104 +1,126 @@
 """`metabo report`."""
 
-from functools import partial
-from itertools import chain
 from pathlib import Path
-from shlex import quote
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from metabo.cli.console import console, say
-from metabo.cli.display import empty_table, run_with_bars
-from metabo.paper.catalogue import (
-    EXPERIMENTS,
-    Experiment,
-    ScaleName,
-    experiment,
-    scale,
-)
+from metabo.cli.console import say
+from metabo.cli.display import run_with_bars
+from metabo.cli.tables import print_table
+from metabo.paper.catalogue import EXPERIMENTS, experiment, scale
+from metabo.paper.job import STUDIES
+from metabo.paper.kinds import kind_of
 from metabo.paper.page import write_page
-from metabo.paper.report import sheets
 from metabo.paper.rerun import begin, end, outdated
-from metabo.paper.runner import missing, stored
-from metabo.paper.runs.job import STUDIES
+from metabo.paper.results import Stored, read
+from metabo.paper.sections import RESULTS, report_command
 from metabo.store import is_writable, require_writable, write_all
 
-RESULTS = Path("results")
 PAGE_FOLDER = Path("runs/report")
 
 
 def report_(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[EXPERIMENT ...]", help="Such as figure-2.", show_default="all"),
+        typer.Argument(
+            metavar="[EXPERIMENT ...]",
+            help="Names of experiments, such as figure-2.",
+            show_default="all",
+        ),
     ] = None,
-    scale_: Annotated[str, typer.Option("--scale", help="smoke or full.")] = "full",
-    rerun: Annotated[bool, typer.Option("--rerun", help="Run what is missing.")] = False,
+    scale_: Annotated[
+        str, typer.Option("--scale", help="Size of the experiments: smoke or full.")
+    ] = "full",
+    rerun: Annotated[bool, typer.Option("--rerun", help="Run missing results.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Run everything again; once stopped, it goes on.")
+        bool,
+        typer.Option(
+            "--force", help="Run all results again; if interrupted, the same command resumes."
+        ),
     ] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the results.")] = RESULTS,
-    device: Annotated[str, typer.Option(help="Where to run: cpu or cuda.")] = "cpu",
+    out: Annotated[
+        Path, typer.Option(help="Folder that results are read from and stored in.")
+    ] = RESULTS,
+    device: Annotated[str, typer.Option(help="Device to run on: cpu or cuda.")] = "cpu",
     artifacts: Annotated[
-        Path, typer.Option(help="Folder of the training runs of studies.")
+        Path, typer.Option(help="Folder for the training runs of studies.")
     ] = STUDIES,
     page: Annotated[
         Path, typer.Option(help="Folder for report.html and its pictures.")
     ] = PAGE_FOLDER,
 ) -> None:
-    """Show stored results beside the paper's and write them as a page; --rerun makes them."""
+    """Show stored results beside the paper's and write a page; --rerun runs what is missing."""
     chosen, size = [experiment(name) for name in names or EXPERIMENTS], scale(scale_)
-    units = {one.name: list(one.units(size)) for one in chosen}
+    units = [unit for one in chosen for unit in one.units(size)]
     if rerun or force:
         require_writable(out, ())
     if force:
-        begin(chain(*units.values()), out)
-    failed = 0
+        begin(units, out)
+    shown, failed = [], 0
     for one in chosen:
-        left = outdated(units[one.name], out) if force else missing(units[one.name], out)
+        stored = read(one, size, out)
+        left = outdated(stored.units, out) if force else stored.missing
         if force or (rerun and left):
             failed += run_with_bars(left, out, device=device, artifacts=artifacts)
+            stored = read(one, size, out)
         elif rerun:
-            command = _command(one, size, out, "force")
-            say(f"{one.name}: nothing is missing in {out}. Run all of it again with {command}.")
-        _show(one, size, out, draw=rerun or force)
+            command = report_command([one.name], size, out, "--force")
+            say(f"{one.name}: nothing is missing in {out}. Run all of it again with `{command}`.")
+        _show(stored, out, draw=rerun or force)
+        shown.append(stored)
     if force:
-        end(chain(*units.values()), out)
-    if is_writable(page):
-        say(f"Wrote {write_page(chosen, size, results=out, folder=page)}")
-    else:
-        say(f"No page was written: the folder {page} cannot be. Choose another with `--page`.")
+        end(units, out)
+    _write_page(shown, out, page)
     raise typer.Exit(1 if failed else 0)
 
 
-def _show(one: Experiment, size: ScaleName, out: Path, *, draw: bool) -> None:
-    """Print an experiment's tables; draw its picture if told to, or where it is missing."""
-    from metabo.paper.figures import plot_experiment  # matplotlib is slow to import
-
-    units = list(one.units(size))
-    records = {(u.family, u.label): stored(u, out) for u in units}
-    results = {key: record for key, record in records.items() if record is not None}
-    if len(results) < len(units):
-        left = len(units) - len(results)
-        say(
-            f"{one.name}: {left} of {len(units)} results are missing in {out}. Run them with "
-            f"{_command(one, size, out, 'rerun')}."
-        )
-    if not results:
+def _write_page(shown: list[Stored], out: Path, page: Path) -> None:
+    """Write the page unless nothing is stored, and say what is missing."""
+    if not any(stored.results for stored in shown):
+        _say_what_is_missing(shown, out)
         return
-    for sheet in sheets(one, size, results):
-        table = empty_table(sheet.title, *sheet.columns)
-        for row in sheet.rows:
-            table.add_row(*map(Text, row))
-        console.print(table)
-    picture = out / one.name / size / f"{one.name}.png"
+    for stored in shown:
+        if not stored.results:
+            _say_what_is_missing([stored], out)
+    if is_writable(page):
+        say(f"Wrote {write_page(shown, folder=page, results=out)}")
+    else:
+        say(f"Cannot write the report to {page}. Choose another folder with `--page`.")
+
+
+def _show(stored: Stored, out: Path, *, draw: bool) -> None:
+    """Print an experiment's tables; draw its picture if told to, or if the picture is missing."""
+    if not stored.results:
+        return
+    if stored.missing:
+        _say_what_is_missing([stored], out)
+    name, kind = stored.experiment.name, kind_of(stored.experiment.kind)
+    for table in kind.tables(stored):
+        print_table(table)
+    picture = out / name / stored.scale / f"{name}.png"
     if draw or (not picture.exists() and is_writable(picture.parent)):
-        write_all(picture.parent, {picture.name: partial(plot_experiment, one, results)})
+        write_all(picture.parent, {picture.name: kind.figure(stored).savefig})
         say(f"Wrote {picture}")
 
 
-def _command(one: Experiment, size: ScaleName, out: Path, option: str) -> str:
-    where = "" if out == RESULTS else f" --out {quote(str(out))}"
-    return f"`metabo report {one.name} --scale {size}{where} --{option}`"
+def _say_what_is_missing(shown: list[Stored], out: Path) -> None:
+    """Say how many results are missing and how to get them."""
+    names = [stored.experiment.name for stored in shown]
+    which = f"{names[0]}: " if len(names) == 1 else ""
+    n_units, n_missing = (
+        sum(map(len, lists))
+        for lists in ([stored.units for stored in shown], [stored.missing for stored in shown])
+    )
+    given = [] if len(names) == len(EXPERIMENTS) else names
+    command = report_command(given, shown[0].scale, out, "--rerun")
+    where = (
+        "A clone of metabo's repository has results of the full scale in its folder `results`: "
+        "call `metabo report` there, or name that folder with `--out`. "
+        if n_missing == n_units
+        else ""
+    )
+    say(
+        f"{which}{n_missing} of {n_units} results are missing in {out}. {where}Run them with "
+        f"`{command}`."
+    )

@@ -7,13 +7,14 @@ from shlex import quote
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from metabo.cli.assignments import VALUE, written
-from metabo.cli.console import console, say
-from metabo.cli.display import empty_table
+from metabo.cli.console import say
 from metabo.cli.run import RunFile, left
+from metabo.cli.tables import print_table
 from metabo.errors import MetaBOError, OptionError, shown
+from metabo.evaluation.table import Table, numbers
+from metabo.evaluation.table import names as name_columns
 from metabo.inputs import kind_of
 from metabo.optimizer import Optimizer, Run, best_of, repair, running_best
 from metabo.store import write_all
@@ -50,14 +51,15 @@ def show_(
     run = Run.open(journal, is_read_only=True)
     state, direction = run.state, run.direction
     history, names = state.history, list(state.space.parameters)
-    table = empty_table(f"{journal.name}: {direction}", "#", *names, VALUE, "best")
+    rows = []
     for one, best in zip(history, running_best(history, direction), strict=True):
         value = "failed" if one.value is None else f"{one.value:.6g}"
         so_far = "-" if best is None else f"{best:.6g}"
-        table.add_row(str(one.number), *map(Text, _cells(one.params)), value, so_far)
+        rows.append((str(one.number), *_cells(one.params), value, so_far))
     for line in state.pending:
-        table.add_row("-", *map(Text, _cells(line.evaluation.params)), "under way", "-")
-    console.print(table)
+        rows.append(("-", *_cells(line.evaluation.params), "under way", "-"))
+    columns = [*name_columns("#"), *numbers([*names, VALUE, "best"])]
+    print_table(Table.of(f"{journal.name}: {direction}", columns, rows))
     best_one = best_of(history, direction)
     if best_one is not None:
         say(f"Best: {written(best_one.params, state.space)} {VALUE}={best_one.value!r}")

@@ -7,9 +7,6 @@ from typing import Literal
 from metabo.evaluation.setting import Hyperparameters
 from metabo.policies import SearchName
 
-Kind = Literal[
-    "regret", "seconds", "tuning", "table", "control", "reach", "heat", "sources", "strategy"
-]
 ScaleName = Literal["smoke", "full"]
 SCALES: tuple[ScaleName, ...] = ("smoke", "full")
 BENCHMARKS = ("branin", "goldstein-price", "hartmann-3")
@@ -37,7 +34,7 @@ class Unit:
 
     experiment: str
     scale: ScaleName
-    kind: Kind
+    kind: str
     family: str
     method: str
     tasks: int
@@ -80,7 +77,8 @@ class Experiment:
 
     name: str
     title: str
-    kind: Kind
+    kind: str
+    """How it is run and shown: a name in `metabo.paper.kinds.KINDS`."""
     methods: tuple[str, ...]
     scales: Mapping[ScaleName, Scale]
     families: tuple[str, ...] = BENCHMARKS
