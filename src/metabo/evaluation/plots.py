@@ -3,6 +3,7 @@
 import textwrap
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -177,21 +178,35 @@ def outside_legend(
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    longest = max(map(len, handles), default=0)
-    fitting = int(figure.get_figwidth() // (_HANDLE_INCHES + longest / _LETTERS_PER_INCH))
     figure.legend(
         list(handles.values()),
         list(handles),
         loc=place,
-        ncols=n_columns or max(1, min(fitting, len(handles))),
+        ncols=n_columns or _fitting_columns(list(handles), figure.get_figwidth()),
         fontsize=fontsize,
         frameon=False,
     )
 
 
 def entitle(figure: Figure, title: str) -> None:
-    """Give a picture a title, wrapped so that none of it is cut off."""
-    figure.suptitle(textwrap.fill(title, int(figure.get_figwidth() * _TITLE_LETTERS_PER_INCH)))
+    """Give a picture a title, in lines of about the same length so that all of it fits."""
+    width = int(figure.get_figwidth() * _TITLE_LETTERS_PER_INCH)
+    n_lines = len(textwrap.wrap(title, width))
+    while width > 1 and len(textwrap.wrap(title, width - 1)) == n_lines:
+        width -= 1
+    figure.suptitle(textwrap.fill(title, width))
+
+
+def _fitting_columns(labels: list[str], inches: float) -> int:
+    """The largest number of columns of a legend that fit; labels fill one column after another."""
+    for n_columns in range(len(labels), 1, -1):
+        n_rows, n_longer = divmod(len(labels), n_columns)
+        starts = [i * n_rows + min(i, n_longer) for i in range(n_columns + 1)]
+        columns = [labels[a:b] for a, b in pairwise(starts)]
+        letters = sum(max(map(len, column)) for column in columns)
+        if n_columns * _HANDLE_INCHES + letters / _LETTERS_PER_INCH <= inches:
+            return n_columns
+    return 1
 
 
 def _floor(curves: np.ndarray) -> float:

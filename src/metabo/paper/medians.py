@@ -47,7 +47,7 @@ def median_table(
     published: Callable[[str], Published],
     written: Callable[[float], str],
     title: str,
-    notes: Iterable[str] = (),
+    note: str,
 ) -> Table:
     """The median of each method at some steps, with the published one in brackets.
 
@@ -58,7 +58,7 @@ def median_table(
         published: Gives the published medians of a method.
         written: Formats a number.
         title: The table's title.
-        notes: The table's notes.
+        note: Says what the published numbers are; left out where there are none.
     """
     rows: list[Row] = []
     for method in stored.experiment.methods:
@@ -75,6 +75,8 @@ def median_table(
                 ),
             )
         )
+    has_published = any(t in published(m) for m in stored.experiment.methods for t in steps)
+    notes = [note] if has_published else []
     return Table.of(title, [*names("method"), *at_steps(steps)], rows, notes)
 
 

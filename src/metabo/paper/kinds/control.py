@@ -67,7 +67,7 @@ def tables(stored: Stored) -> list[Table]:
                 partial(_published, family),
                 partial(significant, digits=3),
                 f"{family}: median simple regret over {stored.size.tasks} pendula",
-                ["In brackets: the published program's median over 30 other pendula."],
+                "In brackets: the published program's median over 30 other pendula.",
             ),
             _kept_up(stored, family),
         ]

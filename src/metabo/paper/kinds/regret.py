@@ -36,7 +36,7 @@ def tables(stored: Stored) -> list[Table]:
             partial(_published, family),
             scientific,
             f"{family}: median simple regret over {stored.size.tasks} tasks",
-            [_NOTE] if any(where == family for where, _ in REGRET) else [],
+            _NOTE,
         )
         for family in stored.experiment.families
     ]

@@ -72,23 +72,24 @@ def figure(stored: Stored) -> Picture:
     """Steps over the number of source tasks, and how many the full version saw."""
     from matplotlib.figure import Figure
 
-    from metabo.evaluation.plots import COLOURS, entitle
+    from metabo.evaluation.plots import entitle, styles
 
     figure = Figure(figsize=(6.4, 4.4), layout="constrained", dpi=120)
     axes = figure.subplots()
     (family,) = stored.experiment.families
+    colour, _, _ = styles(["metabo"])["metabo"]
     limit, budget = stored.experiment.threshold, stored.size.budget
     found = {m: stored.result(family, f"metabo:sources={m}") for m in stored.size.sources}
     steps = {m: first_step(result, limit) for m, result in found.items() if result is not None}
     fixed_numbers = sorted(int(m) for m in steps if m != ALL_SOURCES)
     heights = [steps[str(m)] for m in fixed_numbers]
-    axes.plot(fixed_numbers, heights, color=COLOURS[0], marker="o", label="M source tasks")
+    axes.plot(fixed_numbers, heights, color=colour, marker="o", label="M source tasks")
     every = found.get(ALL_SOURCES)
     if every is not None:
         seen = tasks_seen(every["training"], ALL_SOURCES)
-        axes.axvline(max(seen, 1), color=COLOURS[1], linestyle="--")
+        axes.axvline(max(seen, 1), color="grey", linestyle="--")
         label = f"a new task every episode; {seen:,} seen at convergence"
-        axes.plot([max(seen, 1)], [steps[ALL_SOURCES]], "s", color=COLOURS[1], label=label)
+        axes.plot([max(seen, 1)], [steps[ALL_SOURCES]], "s", color=colour, label=label)
     axes.axhline(budget + 1, color="grey", linewidth=0.8)
     axes.text(1, budget + 1, " not reached", va="bottom", fontsize=8, color="grey")
     axes.set_xscale("log")

@@ -60,8 +60,10 @@ def figure(stored: Stored) -> Picture:
     """The sum over the share w or epsilon: a panel per family, a curve per number of parts."""
     from matplotlib.figure import Figure
 
-    from metabo.evaluation.plots import COLOURS, entitle, outside_legend
+    from metabo.evaluation.plots import COLOURS, entitle, outside_legend, styles
 
+    own = {name: style[0] for name, style in styles(["eps-greedy"]).items()}
+    others = [colour for colour in COLOURS if colour not in own.values()]
     families = stored.experiment.families
     figure = Figure(figsize=(4.6 * len(families), 4.6), layout="constrained", dpi=120)
     for axes, family in zip(
@@ -69,7 +71,7 @@ def figure(stored: Stored) -> Picture:
     ):
         for number, (label, points) in enumerate(_curves(stored, family).items()):
             shares, totals = zip(*points, strict=True)
-            colour = COLOURS[number % len(COLOURS)]
+            colour = own.get(label, others[number % len(others)])
             axes.plot(shares, totals, marker="o", markersize=3, color=colour, label=label)
         axes.set_title(family)
         axes.set_yscale("log")
