@@ -12,8 +12,11 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import typer
 
 from metabo.cli import app
+from metabo.evaluation.numbers import significant
+from metabo.evaluation.table import Column, Table
 from metabo.paper.catalogue import EXPERIMENTS
-from metabo.paper.page.paper import paper
+from metabo.paper.catalogue.places import place_of
+from metabo.paper.render.markdown import markdown
 from metabo.pretrained import artifacts, read_card
 
 ROOT = Path(__file__).parent.parent
@@ -123,7 +126,7 @@ def _artifact(name: str, card: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     for t in (end // 2, end):
         first = (f"`{name}`", str(card["domain"]["dim"]), str(card["budget"][-1]))
         star = "\\*" if card["validation"].get("learned_from") else ""
-        cells = (f"{medians[m][t - 1]:.2g}" for m in ("metabo", "ei", "random"))
+        cells = (significant(medians[m][t - 1]) for m in ("metabo", "ei", "random"))
         yield (*(first if t < end else ("", "", "")), str(t), *cells, f"{n_tasks}{star}")
 
 
@@ -151,7 +154,7 @@ def figures() -> str:
         "in small.",
     ]
     for name, one in EXPERIMENTS.items():
-        place, says = paper(name)
+        place, says = place_of(name)
         picture = f"results/{name}/full/{name}.png"
         words = says if place.startswith("Not in the paper") else f"The paper: {says}"
         parts += [f"## {name}", f"**{one.title}.** ({place}.) {words}"]
@@ -161,13 +164,8 @@ def figures() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ("---",) * len(header), *rows]
-    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
+    return markdown(Table.of("", [Column(head, "text") for head in heads], rows)).rstrip("\n")
 
 
 def _text(text: str | None) -> str:

@@ -17,7 +17,7 @@ from torch import Tensor
 import metabo
 from metabo.evaluation import Setting, method
 from metabo.loop import rollout
-from metabo.paper.runs.control import first_stabilized
+from metabo.paper.kinds.control import first_stabilized
 from metabo.policies import searcher
 from metabo.tasks.furuta.real import BEST, RealTasks
 from metabo.version import commit

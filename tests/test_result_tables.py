@@ -2,12 +2,13 @@
 
 import importlib.util
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from metabo.paper.catalogue import EXPERIMENTS
-from metabo.paper.runner import stored
+from metabo.paper.results import Stored, stored
 
 ROOT = Path(__file__).parent.parent
 
@@ -56,36 +57,30 @@ def test_steps_are_written_as_ranges(tables):
 def test_numbers_are_those_stored(tables):
     unit = next(u for u in EXPERIMENTS["figure-2-gradient"].units("full") if u.method == "random")
     median = stored(unit, ROOT / "results")["result"]["median"]
-    _, rows = tables.summary(["figure-2-gradient"], {"t": "5,30", "methods": "random"})
+    rows = tables.summary(["figure-2-gradient"], {"t": "5,30", "methods": "random"}).texts
     assert rows[0][:2] == ("`random`", f"{median[4]:.1e}, {median[29]:.1e}")
 
 
 def test_what_is_not_stored_is_a_dash(tables, monkeypatch, tmp_path):
     monkeypatch.setattr(tables, "ROOT", tmp_path)
     for view, name in (("seconds", "run-time"), ("tuning", "tuning"), ("summary", "figure-2")):
-        _, rows = tables.VIEWS[view]([name], {"t": "1"})
+        rows = tables.VIEWS[view]([name], {"t": "1"}).texts
         assert {cell for row in rows for cell in row[1:]} & {"-"}
-    _, rows = tables.medians(["figure-2"], {"t": "1"})
+    rows = tables.medians(["figure-2"], {"t": "1"}).texts
     assert {row[1] for row in rows} == {"-"}
-    _, rows = tables.places(["standard-functions"], {"t": "1,2", "methods": "ei,random"})
-    assert rows == [("`ei`", "-", "-"), ("`random`", "-", "-")]
-    _, rows = tables.folds(["published-svm"], {"t": "1", "methods": "ei"})
-    assert rows == [("`ei`", "-", "-")]
+    rows = tables.places(["standard-functions"], {"t": "1,2", "methods": "ei,random"}).texts
+    assert rows == (("ei", "-", "-"), ("random", "-", "-"))
+    rows = tables.folds(["published-svm"], {"t": "1", "methods": "ei"}).texts
+    assert rows == (("ei", "-", "-"),)
 
 
 def test_places_are_means_over_families_and_tasks(tables, monkeypatch):
     regret = {"ei": [[1.0], [2.0]], "pi": [[1.0], [1.0]], "ucb": [[3.0], [0.0]]}
     records = {("f", m): {"result": {"regret": r}} for m, r in regret.items()}
-    monkeypatch.setattr(tables, "_results", lambda names: records)
-    _, rows = tables.places(["x"], {"t": "1", "methods": "ei,pi,ucb"})
-    assert rows == [("`ei`", "2.25"), ("`pi`", "1.75"), ("`ucb`", "2.00")]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.0623, ".062"), (1.04e-5, "1.0e-05"), (-0.25, "-.25"), (3.4, "3.4")]
-)
-def test_numbers_are_short(tables, value, text):
-    assert tables._number(value, {}) == text
+    one = replace(EXPERIMENTS["figure-2"], families=("f",))
+    monkeypatch.setattr(tables, "_stored", lambda names: Stored(one, "full", records))
+    rows = tables.places(["x"], {"t": "1", "methods": "ei,pi,ucb"}).texts
+    assert rows == (("ei", "2.25"), ("pi", "1.75"), ("ucb", "2.00"))
 
 
 def test_the_pages_with_results_are_marked(tables):

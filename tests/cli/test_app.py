@@ -4,13 +4,13 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from metabo.cli.app import in_shell_words
-from metabo.paper import catalogue
+from metabo.paper import catalogue, job, results
 from metabo.paper.catalogue import Experiment, Scale
-from metabo.paper.runs import job
 
 
 def test_list_names_everything(metabo):
@@ -213,7 +213,10 @@ def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
     assert code == 0
     assert "6 of 6 results are missing" in out
     assert f"`metabo report tuning --scale smoke --out {tmp_path} --rerun`" in out
+    assert out.count("\n") == 1
+    assert "clone of metabo's repository" in out
     assert not list(tmp_path.iterdir())
+    assert not list(Path().iterdir())
     code, out, _ = metabo(*arguments, "--rerun")
     assert code == 0
     assert "missing" not in out
@@ -261,6 +264,21 @@ def test_report_only_reads_unless_told_otherwise(metabo, reported, tmp_path):
     picture = tmp_path / "small/smoke/small.png"
     picture.unlink()
     assert f"Wrote {picture}" in metabo(*reported)[1]
+
+
+def test_report_reads_each_file_of_the_chosen_experiment_once_and_no_other(
+    metabo, reported, small, tmp_path, monkeypatch
+):
+    seen = []
+
+    def read_bytes(path, *words):
+        seen.append(path)
+        return original(path, *words)
+
+    original = results.read_bytes
+    monkeypatch.setattr(results, "read_bytes", read_bytes)
+    metabo(*reported, "--page", tmp_path / "page")
+    assert seen == [tmp_path / unit.path for unit in small.units("smoke")]
 
 
 def test_report_writes_a_page_and_says_so(metabo, reported, tmp_path):

@@ -5,7 +5,7 @@ import typer
 
 from metabo.cli import app
 from metabo.evaluation.crossvalidate import METHODS
-from metabo.paper.runs.job import STUDIES
+from metabo.paper.job import STUDIES
 
 COMMANDS = typer.main.get_command(app).commands
 

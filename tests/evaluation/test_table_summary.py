@@ -1,6 +1,6 @@
 import torch
 
-from metabo.evaluation.table_summary import marks, table_record, table_rows
+from metabo.evaluation.table_summary import marks, mean_table, table_record
 
 REGRET = torch.tensor(
     [[[0.4, 0.0], [0.2, 0.2]], [[0.2, 0.0], [0.4, 0.0]]], dtype=torch.float64
@@ -17,7 +17,7 @@ def test_a_record_has_means_over_runs_and_shares_of_runs():
 
 
 def test_rows_have_a_cell_for_each_step_and_dashes_for_what_is_missing():
-    rows = table_rows({"ei": table_record(REGRET)}, ["ei", "random"], marks(2))
+    rows = mean_table("", {"ei": table_record(REGRET)}, marks(2), methods=["ei", "random"]).texts
     assert rows[0][:2] == ("ei", "0.3000 (0.3000-0.3000)")
     assert rows[0][-1] == "25%"
     assert rows[1] == ("random", "-", "-", "-")

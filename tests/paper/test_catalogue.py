@@ -5,14 +5,15 @@ import pytest
 
 import metabo
 from metabo.acquisition import Schedule
+from metabo.errors import OptionError
 from metabo.evaluation import Setting, method
 from metabo.evaluation.transfer import PRESETS
 from metabo.options import parse
 from metabo.paper.catalogue import ALL_SOURCES, BENCHMARKS, EXPERIMENTS, SCALES
+from metabo.paper.kinds import KINDS, kind_of
+from metabo.paper.kinds.sources import configuration
 from metabo.paper.published import REGRET, SECONDS, STEPS, TUNED
-from metabo.paper.report import sheets
-from metabo.paper.runner import stored
-from metabo.paper.runs.sources import configuration
+from metabo.paper.results import Stored, stored
 from metabo.policies import searcher
 
 
@@ -103,13 +104,19 @@ def test_a_report_shows_ours_beside_theirs_and_dashes_for_what_is_missing(name):
         },
     }[one.kind]
     label = next(one.units("full")).label
-    tables = sheets(one, "full", {(family, label): {"result": result}})
-    cells = [cell for table in tables for row in table.rows for cell in row]
+    tables = kind_of(one.kind).tables(Stored(one, "full", {(family, label): {"result": result}}))
+    cells = [cell for table in tables for row in table.texts for cell in row]
     assert any("0.12" in cell or "1.2e-01" in cell or cell == "12 (12 to 12)" for cell in cells)
     if one.kind != "strategy":
         assert any(cell.startswith("-") for cell in cells)
     for table in tables:
         assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_every_kind_is_registered_under_its_name_and_used():
+    assert {one.kind for one in EXPERIMENTS.values()} == set(KINDS)
+    with pytest.raises(OptionError, match=r"Unknown kind of experiment `regrets`"):
+        kind_of("regrets")
 
 
 def test_the_tuned_presets_are_what_the_stored_search_found():

@@ -6,9 +6,10 @@ import torch
 import metabo
 from metabo.errors import OptionError
 from metabo.evaluation.methods import identity
+from metabo.paper import job
 from metabo.paper.catalogue import EXPERIMENTS, Experiment, Scale, experiment, scale
-from metabo.paper.runner import missing, run, stored
-from metabo.paper.runs import job
+from metabo.paper.results import missing, stored
+from metabo.paper.runner import run
 from metabo.pretrained import artifacts, read_card
 
 SMALL = Experiment(

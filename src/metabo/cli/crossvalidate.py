@@ -131,16 +131,16 @@ def with_bars(
 
 def show(outcome: "CrossValidation", folder: Path) -> None:
     """Print the table and draw the picture."""
-    from metabo.cli.console import console, say
-    from metabo.cli.display import means
+    from metabo.cli.console import say
+    from metabo.cli.tables import print_table
     from metabo.evaluation.plots import plot_tables
-    from metabo.evaluation.table_summary import table_record
+    from metabo.evaluation.table_summary import marks, mean_table, table_record
     from metabo.store import write_all
 
     n = len(outcome.datasets)
     title = f"{outcome.family}: mean regret on {n} data sets, each learned from the other folds"
     records = {name: table_record(regret) for name, regret in outcome.regret.items()}
-    console.print(means(title, records, outcome.budget, width=console.width))
+    print_table(mean_table(title, records, marks(outcome.budget)))
     stops = ", ".join(map(str, outcome.stops))
     say(f"Iterations after which the folds stopped: {stops}; for all sources: {outcome.stop}")
     picture = folder / "crossvalidation.png"

@@ -70,12 +70,13 @@ def evaluate_(
     """
     from rich.progress import TaskID
 
-    from metabo.cli.console import console, say
-    from metabo.cli.display import means, summary
+    from metabo.cli.console import say
     from metabo.cli.progress import progress_bars
+    from metabo.cli.tables import print_table
     from metabo.evaluation import evaluate
     from metabo.evaluation.plots import plot_regret, plot_tables
-    from metabo.evaluation.table_summary import table_record
+    from metabo.evaluation.summary import summary
+    from metabo.evaluation.table_summary import marks, mean_table, table_record
     from metabo.store import require_writable, save_json, write_all
     from metabo.tasks import family
     from metabo.tasks.tabular import TabularFamily
@@ -128,8 +129,8 @@ def evaluate_(
         },
     )
     if is_table:
-        console.print(means(title, records, evaluation.budget, width=console.width))
-    console.print(summary(evaluation))
+        print_table(mean_table(title, records, marks(evaluation.budget)))
+    print_table(summary(evaluation))
     say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
 
 

@@ -152,28 +152,20 @@ def _place(text: str) -> list[float]:
 
 def _print(explanation: "Explanation") -> None:
     """A table for each episode: the decisions, and how unlike EI's they are."""
-    from rich.text import Text
-
-    from metabo.cli.console import console
-    from metabo.cli.display import empty_table
+    from metabo.cli.tables import print_table
+    from metabo.evaluation.table import Table, names, numbers
 
     for episode in explanation.episodes:
-        table = empty_table(
-            f"{explanation.headline}, {episode.title}",
-            "step",
-            *explanation.space.parameters,
-            "mean",
-            "deviation",
-            "value",
-            "rank under EI",
-        )
+        rows = []
         for step in episode.steps:
             query = explanation.space.decode(step.query).values()
             value = "failed" if step.told is None else _short(step.told)
             rank = f"{step.ei_rank} of {step.ei_candidates}"
             cells = [*map(_short, query), _short(step.mean), _short(step.std), value, rank]
-            table.add_row(str(step.number), *map(Text, cells))
-        console.print(table)
+            rows.append((str(step.number), *cells))
+        heads = (*explanation.space.parameters, "mean", "deviation", "value", "rank under EI")
+        title = f"{explanation.headline}, {episode.title}"
+        print_table(Table.of(title, [*names("step"), *numbers(heads)], rows))
 
 
 def _short(value: "Value") -> str:

@@ -1,12 +1,11 @@
 """The tables of `metabo list`: all that can be named, with its options."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from rich.table import Table
-
-from metabo.cli.display import empty_table
 from metabo.evaluation.methods import METHODS
+from metabo.evaluation.numbers import fixed, scientific
+from metabo.evaluation.table import Column, Table, names, numbers
 from metabo.options import declared_options
 from metabo.paper.catalogue import EXPERIMENTS
 from metabo.policies import SEARCHES
@@ -30,30 +29,32 @@ UNSET = {
 
 def tables() -> Iterator[Table]:
     """Families, methods, searches, training presets, artifacts and experiments."""
-    families = empty_table("Families (name:option=value)", "name", "D", "budget", "options")
-    for name, builder in FAMILIES.items():
-        setting = family(name)
-        families.add_row(name, str(setting.domain.dim), str(setting.budget), options(builder))
-    families.add_row("table:FOLDER", "-", "-", "as svm; a folder of your own results")
-    yield families
-    methods = empty_table("Methods (name:option=value)", "name", "what it does", "options")
-    for name, build in METHODS.items():
-        methods.add_row(name, (build.__doc__ or "").splitlines()[0], options(build))
-    yield methods
-    searches = empty_table("Searches", "name", "how acquisition functions are maximized")
-    for name, summary in SEARCHES.items():
-        searches.add_row(name, summary)
-    yield searches
-    presets = empty_table("Training presets", "name", "settings other than the paper's")
-    for name, settings in PRESETS.items():
-        row = " ".join(f"{key}={written(value)}" for key, value in settings.items())
-        presets.add_row(name, row or "none")
-    yield presets
+    families = [
+        (name, str(setting.domain.dim), str(setting.budget), options(builder))
+        for name, builder in FAMILIES.items()
+        for setting in (family(name),)
+    ]
+    families.append(("table:FOLDER", "-", "-", "as svm; a folder of your own results"))
+    numbered = [Column("D"), Column("budget"), Column("options", "text")]
+    yield Table.of("Families (name:option=value)", [*names("name"), *numbered], families)
+    methods = [
+        (name, (build.__doc__ or "").splitlines()[0], options(build))
+        for name, build in METHODS.items()
+    ]
+    yield _words("Methods (name:option=value)", ("what it does", "options"), methods)
+    yield _words("Searches", ("how acquisition functions are maximized",), SEARCHES.items())
+    presets = [
+        (name, " ".join(f"{key}={written(value)}" for key, value in settings.items()) or "none")
+        for name, settings in PRESETS.items()
+    ]
+    yield _words("Training presets", ("settings other than the paper's",), presets)
     yield _artifacts()
-    experiments = empty_table("Experiments", "name", "what it shows")
-    for name, one in EXPERIMENTS.items():
-        experiments.add_row(name, one.title)
-    yield experiments
+    experiments = [(name, one.title) for name, one in EXPERIMENTS.items()]
+    yield _words("Experiments", ("what it shows",), experiments)
+
+
+def _words(title: str, heads: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Table:
+    return Table.of(title, [*names("name"), *(Column(head, "text") for head in heads)], rows)
 
 
 def options(builder: Callable[..., object]) -> str:
@@ -67,20 +68,21 @@ def options(builder: Callable[..., object]) -> str:
 
 
 def _artifacts() -> Table:
-    table = empty_table(
-        "Artifacts", "name", "D", "sources", "seconds", "validation regret", "EI's", "random's"
-    )
+    rows = []
     for name, path in artifacts().items():
         card: dict[str, Any] = read_card(path)
         training, medians = card["training"], card["validation"]["median_regret"]
-        table.add_row(
-            name,
-            str(card["domain"]["dim"]),
-            str(card["sources"] or "all"),
-            f"{training['seconds']:.0f}",
-            *(f"{medians[m][-1]:.1e}" for m in ("metabo", "ei", "random")),
+        rows.append(
+            (
+                name,
+                str(card["domain"]["dim"]),
+                str(card["sources"] or "all"),
+                fixed(training["seconds"], 0),
+                *(scientific(medians[m][-1]) for m in ("metabo", "ei", "random")),
+            )
         )
-    return table
+    heads = ("D", "sources", "seconds", "validation regret", "EI's", "random's")
+    return Table.of("Artifacts", [*names("name"), *numbers(heads)], rows)
 
 
 def written(value: object) -> str:

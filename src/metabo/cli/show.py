@@ -33,11 +33,11 @@ def show_(
     ] = False,
 ) -> None:
     """Show a run: a table of its results, the best one and a picture."""
-    from rich.text import Text
-
     from metabo.cli.assignments import VALUE, written
-    from metabo.cli.console import console, say
-    from metabo.cli.display import empty_table
+    from metabo.cli.console import say
+    from metabo.cli.tables import print_table
+    from metabo.evaluation.table import Table, numbers
+    from metabo.evaluation.table import names as name_columns
     from metabo.explain.run_plot import is_ours, plot_run
     from metabo.optimizer import Run, best_of, running_best
 
@@ -56,14 +56,15 @@ def show_(
     run = Run.open(journal, is_read_only=True)
     state, direction = run.state, run.direction
     history, names = state.history, list(state.space.parameters)
-    table = empty_table(f"{journal.name}: {direction}", "#", *names, VALUE, "best")
+    rows = []
     for one, best in zip(history, running_best(history, direction), strict=True):
         value = "failed" if one.value is None else f"{one.value:.6g}"
         so_far = "-" if best is None else f"{best:.6g}"
-        table.add_row(str(one.number), *map(Text, _cells(one.params)), value, so_far)
+        rows.append((str(one.number), *_cells(one.params), value, so_far))
     for line in state.pending:
-        table.add_row("-", *map(Text, _cells(line.evaluation.params)), "under way", "-")
-    console.print(table)
+        rows.append(("-", *_cells(line.evaluation.params), "under way", "-"))
+    columns = [*name_columns("#"), *numbers([*names, VALUE, "best"])]
+    print_table(Table.of(f"{journal.name}: {direction}", columns, rows))
     best_one = best_of(history, direction)
     if best_one is not None:
         say(f"Best: {written(best_one.params, state.space)} {VALUE}={best_one.value!r}")

@@ -132,19 +132,19 @@ def train_(
 
 def _print_card(name: str, card: dict[str, Any]) -> None:
     """What an artifact reached on its validation tasks, beside EI and random search."""
-    from metabo.cli.console import console
-    from metabo.cli.display import empty_table
+    from metabo.cli.tables import print_table
+    from metabo.evaluation.numbers import scientific
+    from metabo.evaluation.table import Table, at_steps, names
 
     medians = card["validation"]["median_regret"]
     budget = card["budget"][1]
     marks = [t for t in (1, 2, 3, 5, 10, 20, 30) if t < budget] + [budget]
     is_known = card["validation"].get("learned_from", False)
-    table = empty_table(
+    title = (
         f"{name}: median simple regret on {card['validation']['tasks']} "
-        f"{'tasks that it learned from' if is_known else 'validation tasks'}",
-        "method",
-        *(f"t={t}" for t in marks),
+        f"{'tasks that it learned from' if is_known else 'validation tasks'}"
     )
-    for method, curve in medians.items():
-        table.add_row(method, *(f"{curve[t - 1]:.1e}" for t in marks))
-    console.print(table)
+    rows = [
+        (method, *(scientific(curve[t - 1]) for t in marks)) for method, curve in medians.items()
+    ]
+    print_table(Table.of(title, [*names("method"), *at_steps(marks)], rows))

@@ -1,11 +1,14 @@
-"""Pictures of results."""
+"""Pictures of results, and the look that all of them share."""
 
+import textwrap
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -33,6 +36,13 @@ _STYLES = {
     "eps-greedy": (2, 2),
 }
 """Numbers of each method's colour and of its first variant's dashes."""
+
+
+LegendPlace = Literal["lower center", "outside lower center"]
+_HANDLE_INCHES = 0.7
+"""What a legend's line and the space around an entry take."""
+_LETTERS_PER_INCH = 11.5
+_TITLE_LETTERS_PER_INCH = 10.5
 
 
 def plot_regret(evaluation: Evaluation, path: Path) -> None:
@@ -95,8 +105,13 @@ def draw_curves(axes: Axes, curves: Mapping[str, np.ndarray], *, is_log: bool = 
 
 
 def plot_tables(records: Mapping[str, Mapping[str, Any]], title: str, path: Path) -> None:
+    """Write the picture of `tables_figure`."""
+    tables_figure(records, title).savefig(path)
+
+
+def tables_figure(records: Mapping[str, Mapping[str, Any]], title: str) -> Figure:
     """Mean regret with bootstrap intervals, and the share of tasks not solved yet: Figure 4."""
-    figure = Figure(figsize=(10.4, 4.4), layout="constrained")
+    figure = Figure(figsize=(10.4, 4.4), layout="constrained", dpi=150)
     left, right = figure.subplots(1, 2)
     ends = ("low", "mean", "high")
     draw_curves(left, {name: np.array([r[k] for k in ends]) for name, r in records.items()})
@@ -112,8 +127,8 @@ def plot_tables(records: Mapping[str, Mapping[str, Any]], title: str, path: Path
     right.set_ylabel("share of data sets whose best is not found")
     right.grid(visible=True, alpha=0.3)
     right.legend(frameon=False, fontsize="small")
-    figure.suptitle(title)
-    figure.savefig(path, dpi=150)
+    entitle(figure, title)
+    return figure
 
 
 def plot_training(log: Path, path: Path) -> None:
@@ -142,6 +157,56 @@ def plot_training(log: Path, path: Path) -> None:
     axes.grid(visible=True, alpha=0.3)
     axes.legend(frameon=False)
     figure.savefig(path, dpi=150)
+
+
+def outside_legend(
+    figure: Figure,
+    place: LegendPlace = "outside lower center",
+    *,
+    n_columns: int | None = None,
+    fontsize: float = 10,
+) -> None:
+    """Draw one legend for all panels, in which every label stands once.
+
+    Args:
+        figure: The picture.
+        place: Where the legend stands.
+        n_columns: Columns of the legend; as many as fit into the picture if None.
+        fontsize: Size of the letters in points.
+    """
+    handles = dict[str, Artist]()
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc=place,
+        ncols=n_columns or _fitting_columns(list(handles), figure.get_figwidth()),
+        fontsize=fontsize,
+        frameon=False,
+    )
+
+
+def entitle(figure: Figure, title: str) -> None:
+    """Give a picture a title, in lines of about the same length so that all of it fits."""
+    width = int(figure.get_figwidth() * _TITLE_LETTERS_PER_INCH)
+    n_lines = len(textwrap.wrap(title, width))
+    while width > 1 and len(textwrap.wrap(title, width - 1)) == n_lines:
+        width -= 1
+    figure.suptitle(textwrap.fill(title, width))
+
+
+def _fitting_columns(labels: list[str], inches: float) -> int:
+    """The largest number of columns of a legend that fit; labels fill one column after another."""
+    for n_columns in range(len(labels), 1, -1):
+        n_rows, n_longer = divmod(len(labels), n_columns)
+        starts = [i * n_rows + min(i, n_longer) for i in range(n_columns + 1)]
+        columns = [labels[a:b] for a, b in pairwise(starts)]
+        letters = sum(max(map(len, column)) for column in columns)
+        if n_columns * _HANDLE_INCHES + letters / _LETTERS_PER_INCH <= inches:
+            return n_columns
+    return 1
 
 
 def _floor(curves: np.ndarray) -> float:

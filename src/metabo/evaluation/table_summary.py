@@ -1,53 +1,68 @@
-"""What is kept and shown of runs on tables: means with intervals, and how many are not solved."""
+"""What is kept and shown of runs on tables: mean regret with intervals, and unsolved data sets."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import torch
 from torch import Tensor
 
+from metabo.evaluation.numbers import fixed, percent, rounded_row
+from metabo.evaluation.table import NOTHING, Cell, Column, Row, Table, at_steps, names
 from metabo.metrics import bootstrap_mean, fraction_solved
 from metabo.shapes import Float
 
 SOLVED = 1e-9
-"""Regret up to which a data set's best configuration counts as found."""
+"""Largest regret at which a data set's best configuration counts as found."""
 MARKS = (1, 2, 3, 5, 10, 15, 20, 30)
+"""Steps that tables show."""
 Record = dict[str, Any]
 
 
 def table_record(regret: Float[Tensor, "R E T"]) -> Record:
-    """Of R runs on each of E data sets: the mean of each data set's runs, and what it comes to."""
+    """Summarize R runs on each of E data sets, starting from the mean of each data set's runs."""
     low, mean, high = bootstrap_mean(regret.mean(0))
     unsolved = 1 - fraction_solved(regret.flatten(0, 1), SOLVED)
     curves = {"mean": mean, "low": low, "high": high, "unsolved": unsolved}
     return {
-        **{name: _digits(curve) for name, curve in curves.items()},
-        "regret": [_digits(row) for row in regret.mean(0)],
+        **{name: rounded_row(curve, 5) for name, curve in curves.items()},
+        "regret": [rounded_row(row, 5) for row in regret.mean(0)],
     }
 
 
-def table_rows(
-    records: Mapping[str, Record], methods: Iterable[str], steps: Iterable[int]
-) -> list[tuple[str, ...]]:
-    """For each method the mean regret with its interval at some steps, and what is unsolved."""
-    rows = []
-    for method in methods:
-        record = records.get(method)
-        cells = [
-            "-"
-            if record is None
-            else f"{record['mean'][t - 1]:.4f} ({record['low'][t - 1]:.4f}-"
-            f"{record['high'][t - 1]:.4f})"
-            for t in steps
-        ]
-        rows.append((method, *cells, "-" if record is None else f"{record['unsolved'][-1]:.0%}"))
-    return rows
+def mean_table(
+    title: str,
+    records: Mapping[str, Record],
+    steps: Iterable[int],
+    *,
+    methods: Iterable[str] | None = None,
+    notes: Iterable[str] = (),
+) -> Table:
+    """The mean regret of each method with its interval at some steps, and the share unsolved.
+
+    Args:
+        title: The table's title.
+        records: Records of `table_record` by method.
+        steps: The steps to show.
+        methods: The methods to show, with dashes where there is no record; all if None.
+        notes: The table's notes.
+    """
+    steps = list(steps)
+    columns = [*names("method"), *at_steps(steps), Column(f"unsolved at t={steps[-1]}")]
+    shown = list(records if methods is None else methods)
+    rows: list[Row] = [(method, *_cells(records.get(method), steps)) for method in shown]
+    return Table.of(title, columns, rows, notes)
 
 
 def marks(budget: int) -> list[int]:
-    """Steps to print, the last one among them."""
+    """Steps to show for a budget, its last one included."""
     return [t for t in MARKS if t < budget] + [budget]
 
 
-def _digits(row: Tensor) -> list[float]:
-    return [float(f"{value:.5g}") for value in torch.atleast_1d(row).tolist()]
+def _cells(record: Record | None, steps: list[int]) -> list[Cell]:
+    if record is None:
+        return [Cell(NOTHING)] * (len(steps) + 1)
+    mean, low, high = (record[key] for key in ("mean", "low", "high"))
+    cells = [
+        Cell(fixed(mean[t - 1], 4), f"{fixed(low[t - 1], 4)}-{fixed(high[t - 1], 4)}")
+        for t in steps
+    ]
+    return [*cells, Cell(percent(record["unsolved"][-1]))]

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from metabo.evaluation.plots import COLOURS
-from metabo.explain.maps import draw_maps, draw_planes, legend
+from metabo.evaluation.plots import COLOURS, outside_legend
+from metabo.explain.maps import draw_maps, draw_planes
 from metabo.explain.on_tasks import Episode, Explanation
 from metabo.explain.trace import Step, View
 
@@ -51,7 +51,12 @@ def pictures(explanation: Explanation) -> dict[str, Callable[[Path], None]]:
 
 
 def draw_curves_over_x(explanation: Explanation, episodes: Sequence[Episode], path: Path) -> None:
-    """Draw GP, truth, AF and EI: a row per step, a column per episode or per axis of one."""
+    """Write the picture of `curves_over_x`."""
+    curves_over_x(explanation, episodes).savefig(path)
+
+
+def curves_over_x(explanation: Explanation, episodes: Sequence[Episode]) -> Figure:
+    """GP, truth, AF and EI: a row per step, a column per episode, or per axis of one episode."""
     n_rows, is_line = len(episodes[0].steps), _is_line(explanation)
     axes = [explanation.axes[view.axis or 0] for view in episodes[0].steps[0].views]
     columns = [one.title for one in episodes] if is_line else [f"along {name}" for name in axes]
@@ -76,11 +81,11 @@ def draw_curves_over_x(explanation: Explanation, episodes: Sequence[Episode], pa
             if row == n_rows - 1:
                 name = axes[0 if is_line else column]
                 lower.set_xlabel(f"{name} (unit cube)", fontsize=9)
-    legend(figure, "lower center")
+    outside_legend(figure, "lower center", n_columns=4, fontsize=9)
     what = "" if is_line else f", {episodes[0].title}"
     kind = "step by step" if is_line else "slices through the incumbent"
     figure.suptitle(f"{explanation.headline}{what}: GP and scores, {kind}", fontsize=11, wrap=True)
-    figure.savefig(path, dpi=110)
+    return figure
 
 
 def _is_line(explanation: Explanation) -> bool:
@@ -90,7 +95,7 @@ def _is_line(explanation: Explanation) -> bool:
 def _panels(n_rows: int, n_columns: int) -> tuple[Figure, list[list[tuple[Axes, Axes]]]]:
     """Create pairs of adjacent axes, one pair per step and column, placed in inches."""
     width, height = max(7.2, 2.3 * n_columns + 1.0), 1.85 * n_rows + 1.7
-    figure = Figure(figsize=(width, height))
+    figure = Figure(figsize=(width, height), dpi=110)
     grid = figure.add_gridspec(
         3 * n_rows - 1,
         n_columns,

@@ -6,17 +6,15 @@ depends on nothing else, and AFs of different scales can be compared by eye.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from metabo.evaluation.plots import COLOURS
+from metabo.evaluation.plots import COLOURS, outside_legend
 from metabo.explain.on_tasks import Episode, Explanation
 from metabo.explain.plane import Plane
 from metabo.explain.trace import Step, View
@@ -69,24 +67,13 @@ def draw_maps(explanation: Explanation, episodes: Sequence[Episode], path: Path)
             aspect=28,
             pad=0.01,
         )
-    legend(figure, "outside lower center")
+    outside_legend(figure, n_columns=4, fontsize=9)
     figure.suptitle(
         f"{explanation.headline}, {episode.title} (unit cube)",
         fontsize=11,
         wrap=True,
     )
     figure.savefig(path, dpi=110)
-
-
-def legend(figure: Figure, place: Literal["lower center", "outside lower center"]) -> None:
-    """Add one legend for all panels."""
-    handles = dict[str, Artist]()
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(
-        list(handles.values()), list(handles), loc=place, ncols=4, frameon=False, fontsize=9
-    )
 
 
 _PANELS = ("truth", "GP mean", "GP deviation", "learned AF", "EI")
@@ -176,7 +163,7 @@ def draw_planes(explanation: Explanation, path: Path) -> None:
         aspect=40,
         label="share of the panel's points that score lower",
     )
-    legend(figure, "outside lower center")
+    outside_legend(figure, n_columns=4, fontsize=9)
     figure.suptitle(
         f"{explanation.headline}, {explanation.episodes[0].title}: EI and the learned AF "
         "over mean and deviation",

@@ -1,4 +1,4 @@
-"""`python -m metabo.paper EXPERIMENT ...`: run what is missing where only the core is."""
+"""`python -m metabo.paper EXPERIMENT ...`: run missing results with the core package alone."""
 
 import argparse
 import sys
@@ -6,22 +6,25 @@ from pathlib import Path
 
 from metabo.errors import MetaBOError
 from metabo.paper.catalogue import EXPERIMENTS, experiment, scale
-from metabo.paper.runner import missing, run
-from metabo.paper.runs.job import STUDIES
-from metabo.paper.runs.sources import command
+from metabo.paper.job import STUDIES
+from metabo.paper.kinds.sources import command
+from metabo.paper.results import missing
+from metabo.paper.runner import run
 
 
 def main() -> None:
-    """Run units, printing a line for each; 1 where some cannot run."""
+    """Run the missing units and print a line for each; exit with 1 if some cannot run."""
     parser = argparse.ArgumentParser(prog="python -m metabo.paper", description=__doc__)
     parser.add_argument("experiments", nargs="*", metavar="EXPERIMENT", default=list(EXPERIMENTS))
     parser.add_argument("--scale", default="full")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--methods", help="Only these, separated by commas.")
+    parser.add_argument("--methods", help="Methods to run, separated by commas; all if left out.")
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--artifacts", type=Path, default=STUDIES)
     parser.add_argument(
-        "--commands", action="store_true", help="Only print how the AFs of studies are trained."
+        "--commands",
+        action="store_true",
+        help="Print the commands that train the AFs of studies, and run nothing.",
     )
     given = parser.parse_args()
     try:

@@ -1,34 +1,34 @@
-"""Run stored units again, so that a stopped run goes on where it stopped.
+"""Run stored units again, so that an interrupted run can be resumed.
 
-A marker beside the results says when it began: what was stored before then is outdated. It goes
-when all is done.
+A marker file beside the results says when the run began: results stored before then are outdated.
+The marker is removed when all units are done.
 """
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from metabo.paper.catalogue import Unit
-from metabo.paper.runner import missing
+from metabo.paper.results import missing
 from metabo.store import write_all
 
 MARKER = ".again"
 
 
 def begin(units: Iterable[Unit], folder: Path) -> None:
-    """Mark that all of these are to be run again, unless that has begun already."""
+    """Mark all of these units to be run again, unless that has begun already."""
     for where in _folders(units, folder):
         if not (where / MARKER).exists():
             write_all(where, {MARKER: lambda path: path.touch()})
 
 
 def outdated(units: list[Unit], folder: Path) -> list[Unit]:
-    """The units that are missing, or stored before the marker."""
+    """The units that are missing, or were stored before the marker."""
     lacking = set(missing(units, folder))
     return [unit for unit in units if unit in lacking or _is_older(folder / unit.path)]
 
 
 def end(units: Iterable[Unit], folder: Path) -> None:
-    """Take the markers away."""
+    """Remove the markers."""
     for where in _folders(units, folder):
         (where / MARKER).unlink(missing_ok=True)
 

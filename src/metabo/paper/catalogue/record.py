@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal, get_args
+from typing import get_args
 
 from metabo.choices import ScaleName as ScaleName
 from metabo.evaluation.setting import Hyperparameters
 from metabo.policies import SearchName
 
-Kind = Literal[
-    "regret", "seconds", "tuning", "table", "control", "reach", "heat", "sources", "strategy"
-]
 SCALES: tuple[ScaleName, ...] = get_args(ScaleName)
 BENCHMARKS = ("branin", "goldstein-price", "hartmann-3")
 ALL_SOURCES = "all"
@@ -37,7 +34,7 @@ class Unit:
 
     experiment: str
     scale: ScaleName
-    kind: Kind
+    kind: str
     family: str
     method: str
     tasks: int
@@ -80,7 +77,8 @@ class Experiment:
 
     name: str
     title: str
-    kind: Kind
+    kind: str
+    """How it is run and shown: a name in `metabo.paper.kinds.KINDS`."""
     methods: tuple[str, ...]
     scales: Mapping[ScaleName, Scale]
     families: tuple[str, ...] = BENCHMARKS
