@@ -148,6 +148,7 @@ def test_a_digest_cannot_go_missing_alone(path):
 
 def test_a_file_of_an_earlier_version_loads_and_says_so(path, caplog):
     weights, card = load_file(path), json.loads(metadata_of(path)["metabo"])
+    weights = {name: w.clone() for name, w in weights.items()}  # safetensors < 0.8 maps the file
     del card["weights_sha256"]
     save_file(weights, path, metadata={"metabo": json.dumps(card)})
     with caplog.at_level(logging.INFO, "metabo"):
