@@ -211,7 +211,7 @@ def test_mistakes_are_one_sentence(options, error, message, unchecked):
 
 def test_an_artifact_of_no_family_needs_one(tmp_path):
     save(load("branin"), {}, tmp_path / "a.safetensors")
-    with pytest.raises(OptionError, match=r"names no family of tasks .* Give `--family`"):
+    with pytest.raises(OptionError, match=r"names no family of tasks .* Pass `--family`"):
         explain(tmp_path / "a.safetensors")
     explanation = explain(tmp_path / "a.safetensors", family="branin", tasks=1, budget=2)
     assert math.isfinite(explanation.episodes[0].steps[0].score)

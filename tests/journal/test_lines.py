@@ -86,7 +86,9 @@ def test_a_half_written_number_of_lines_is_mended_by_the_next_record(path):
     journal = Journal(path)
     assert len(journal.entries) == N
     journal.append({"value": 1})
-    with pytest.raises(Damage, match=r"lost its end: 7 lines were written .* but 6 are there"):
+    with pytest.raises(
+        Damage, match=r"lost its end: 7 lines were written .* but only 6 are there"
+    ):
         parse(path, b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
 
 

@@ -99,8 +99,8 @@ class Architecture:
             self.residual not in self.features or FEATURES[self.residual].is_per_dimension
         ):
             raise OptionError(
-                f"`residual` must be one of `features` other than `x`, but got `{self.residual}`. "
-                "Add it to `features`, or choose another `residual` or None."
+                f"`residual` must be one of the features other than `x`, but got "
+                f"`{self.residual}`. Add it to `features`, or choose another `residual` or None."
             )
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(

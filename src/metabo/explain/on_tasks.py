@@ -156,8 +156,8 @@ def chosen_steps(steps: Sequence[int] | Literal["all"] | None, n_done: int) -> l
         return list(range(1, n_done + 1))
     if not steps or not all(isinstance(t, int) and 1 <= t <= n_done for t in steps):
         raise OptionError(
-            f"`steps` must be at least one whole number in 1..{n_done} (the evaluations of the "
-            f"run), but got {list(steps)}."
+            f"`steps` must be whole numbers in 1..{n_done} (the evaluations of the run), at least "
+            f"one, but got {list(steps)}."
         )
     return sorted(set(steps))
 

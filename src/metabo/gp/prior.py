@@ -144,7 +144,7 @@ class Prior:
         if not is_right:
             raise DataError(
                 "A GP prior must have positive lengthscales and signal variances, a noise "
-                "variance and jitter that are not negative, and only finite numbers, but got "
+                "variance and jitter that are not negative, and finite numbers only, but got "
                 f"{ {name: record[name] for name in (*names, 'jitter')} }."
             )
         return cls(scales, signal, noise, kernel, mean, jitter)  # type: ignore[arg-type]
