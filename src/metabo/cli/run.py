@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, cast
@@ -13,9 +14,7 @@ from metabo.cli.assignments import VALUE, read_number, read_words, written
 from metabo.cli.console import say
 from metabo.errors import DataError, MetaBOError, OptionError, OutputError, shown
 from metabo.inputs import kind_of, read_json
-from metabo.optimizer import CandidatesName, Direction, Optimizer, Run
-from metabo.optimizer.surrogate import PriorName
-from metabo.policies import SearchName
+from metabo.optimizer import Optimizer, Run, RunOptions, RunSettings
 from metabo.space import Space
 from metabo.space.schema import from_json
 
@@ -56,6 +55,7 @@ def init_(
     ] = None,
 ) -> None:
     """Begin a run that is kept in a journal; then `metabo ask` and `metabo tell`."""
+    given = dict(locals())  # an option of this command is a field of `RunSettings`
     if artifact is not None and af is not None:
         raise OptionError(f"Give `--artifact` or `--af`, but not both `{artifact}` and `{af}`.")
     kind = kind_of(journal, "journal")
@@ -63,17 +63,10 @@ def init_(
         raise OptionError(f"`{shown(journal)}` is a folder. Give the name of a file.")
     if kind != "missing" and not (kind == "file" and not journal.stat().st_size):
         raise OptionError(f"`{shown(journal)}` already exists. Choose another name.")
-    with Optimizer(
-        None if space is None else _read_space(space),
-        budget=budget,
-        af=artifact or af,
-        direction=cast(Direction | None, direction),
-        seed=seed,
-        prior=cast(PriorName | None, prior),
-        search=cast(SearchName, search),
-        candidates=cast(CandidatesName | None, candidates),
-        journal=journal,
-    ) as optimizer:
+    where = None if space is None else _read_space(space)
+    options = {one.name: given[one.name] for one in fields(RunSettings) if one.name in given}
+    settings = RunSettings(**cast(RunOptions, options | {"af": artifact or af}))
+    with Optimizer(where, settings=settings, journal=journal) as optimizer:
         names = ", ".join(optimizer.space.parameters)
         say(f"Wrote {journal}: {names}; {left(optimizer.budget)}.")
         say(f"GP prior: {optimizer.prior_source}.")
@@ -116,9 +109,9 @@ def ask_(
             typer.echo("Nothing is under way.", err=True)
     else:
         with _named(journal), Optimizer.open(journal, af=artifact) as optimizer:
-            # Format 1 cannot remember what it gave out.
-            give = optimizer.reserve if optimizer.can_reserve else optimizer.ask_batch
-            space, given = optimizer.space, give(n)
+            # A journal of format 1 cannot remember what it gave out.
+            proposals = optimizer.propose(n, reserve=optimizer.can_reserve)
+            space, given = optimizer.space, [one.params for one in proposals]
     for params in given:
         say(json.dumps(params) if as_json else written(params, space))
     return None

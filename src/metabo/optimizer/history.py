@@ -18,8 +18,7 @@ from typing import cast
 
 from metabo.errors import DataError, MetaBOError, brief, shown
 from metabo.journal import Entry
-from metabo.optimizer.evaluation import Evaluation, require_value
-from metabo.optimizer.proposals import key
+from metabo.optimizer.evaluation import Evaluation, key, require_value
 from metabo.rules import MAX_BUDGET, whole
 from metabo.space import Space, Value
 
