@@ -66,7 +66,8 @@ class Why:
         with torch.no_grad():
             state = believing(self.state, self.under_way)
             mean, std = state.gp.predict(self.x[None, None])
-        return scale[0] + scale[1] * float(mean), abs(scale[1]) * float(std)
+        # Added to 0, which is never printed as -0.
+        return 0.0 + scale[0] + scale[1] * float(mean), abs(scale[1]) * float(std)
 
 
 @dataclass(frozen=True)

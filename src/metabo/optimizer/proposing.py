@@ -5,7 +5,6 @@ from functools import partial
 
 from torch import Tensor
 
-from metabo.errors import DataError, brief
 from metabo.journal.turn import Turn
 from metabo.optimizer.af import short_name
 from metabo.optimizer.evaluation import Direction, Evaluation, best_of, key, model_values
@@ -15,12 +14,17 @@ from metabo.optimizer.proposal import Proposal, Why
 from metabo.optimizer.queries import next_queries, require_left
 from metabo.optimizer.setup import Setup
 from metabo.optimizer.surrogate import Surrogate
-from metabo.rules import MAX_BUDGET, whole
+from metabo.rules import MAX_BUDGET, Rule, whole
 from metabo.space import Value
 from metabo.state import BOState
 
 Pending = Mapping[str, object] | Evaluation
 """An evaluation under way: its parameters, or itself, whose `x` is kept to the last bit."""
+
+_PENDING = Rule(
+    "a list of evaluations under way",
+    lambda v: isinstance(v, Sequence) and not isinstance(v, str),
+)
 
 
 class Proposer:
@@ -90,10 +94,7 @@ class Proposer:
         ]
 
     def _under_way(self, run: RunState, pending: Sequence[Pending]) -> list[Evaluation]:
-        if not isinstance(pending, Sequence) or isinstance(pending, str):
-            raise DataError(
-                f"`pending` must be a list of evaluations under way, but is {brief(pending)}."
-            )
+        _PENDING.require("pending", pending)
         own = [line.evaluation for line in run.pending]
         known = {key(one.params) for one in own}
         others = [one if isinstance(one, Evaluation) else self._placed(one) for one in pending]
