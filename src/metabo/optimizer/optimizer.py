@@ -10,7 +10,7 @@ from metabo.gp import Prior
 from metabo.journal import Journal
 from metabo.optimizer.af import AF
 from metabo.optimizer.evaluation import Direction, Evaluation, best_of, require_value
-from metabo.optimizer.header import begun_with, header_of, require_same, settings_in
+from metabo.optimizer.header import begun_with, header_of, settings_in
 from metabo.optimizer.model import Model
 from metabo.optimizer.proposal import Proposal
 from metabo.optimizer.proposing import Pending, Proposer
@@ -26,8 +26,7 @@ from metabo.state import BOState
 class Optimizer:
     """Asks for evaluations and is told their values; its history is its whole state.
 
-    Any number of threads may use one, and any number of processes may have one on the same
-    journal.
+    Any number of threads may share one, and any number of processes a journal.
 
     >>> import metabo
     >>> optimizer = metabo.Optimizer({"x": metabo.Float(-1, 2)}, budget=4, af="ei")
@@ -65,7 +64,8 @@ class Optimizer:
         """
         self._prepare(setup(space, replace(settings or RunSettings(), **options)))
         if journal is not None:
-            self._take_up_journal(Journal.begin(Path(journal), self.settings))
+            begun = Journal.begin(Path(journal), self.settings)
+            self._run = Run.resume(begun, self.space, self._made.settings)
 
     def _prepare(self, made: Setup) -> None:
         self.space: Space = made.space
@@ -83,11 +83,7 @@ class Optimizer:
 
     @classmethod
     def of(cls, made: Setup) -> "Optimizer":
-        """Begin a run with what `setup` made of its settings, which may serve many runs.
-
-        Returns:
-            An optimizer without a history and without a journal.
-        """
+        """Begin a run without a journal; what `setup` made of its settings may serve many."""
         optimizer = cls.__new__(cls)
         optimizer._prepare(made)
         return optimizer
@@ -113,7 +109,8 @@ class Optimizer:
         known = Journal(Path(journal))
         space, _ = begun_with(known.path, known.header)
         optimizer = cls(space, settings=settings_in(known.path, known.header, af))
-        optimizer._take_up_journal(known, read_only=read_only)
+        made = optimizer._made
+        optimizer._run = Run.resume(known, made.space, made.settings, is_read_only=read_only)
         return optimizer
 
     def close(self) -> None:
@@ -221,9 +218,6 @@ class Optimizer:
     def ask_batch(self, n: int, *, pending: Sequence[Pending] = ()) -> list[dict[str, Value]]:
         """Say what to evaluate next, `n` points side by side: the parameters of `propose`.
 
-        Returns:
-            The parameters of each point, by name.
-
         Raises:
             MetaBOError: If fewer than `n` evaluations, or points, are left.
         """
@@ -247,22 +241,17 @@ class Optimizer:
         return self._run.can_reserve
 
     def release(self, params: Mapping[str, object]) -> None:
-        """Give up a point that `reserve` gave out: it is no longer under way.
-
-        Raises:
-            MetaBOError: If nothing is under way there.
-        """
+        """Give up a point that `reserve` gave out; it must be under way."""
         self._run.release(params)
 
     def tell(self, params: Mapping[str, object], value: float) -> None:
         """Add an evaluation, asked for or not; also beyond the budget, since data is data.
 
-        A point that was asked for enters the model exactly as it was proposed, another one as its
-        values are encoded.
+        A point that was asked for enters the model exactly as it was proposed.
 
         Raises:
-            MetaBOError: If the parameters do not fit, the value is not a finite number, or the
-                journal cannot be written; nothing was added then.
+            MetaBOError: If the parameters or the value do not fit, or the journal cannot be
+                written; nothing was added then.
         """
         self._run.tell(params, require_value(value), known=self._proposer.exactly)
 
@@ -292,19 +281,11 @@ class Optimizer:
         return self._run.forget(number)
 
     def extend(self, budget: int) -> None:
-        """Continue to a larger budget, also when the present one is spent.
-
-        Raises:
-            OptionError: If the budget is not larger.
-        """
+        """Continue to a larger budget, also when the present one is spent."""
         self._run.extend(budget)
 
     def take_up(self, history: Iterable[Evaluation]) -> None:
-        """Add the evaluations of another run in the same space, to the last bit of their `x`.
-
-        Raises:
-            DataError: If something else than an `Evaluation` is given.
-        """
+        """Add the evaluations of another run in the same space, to the last bit of their `x`."""
         for one in history:
             if not isinstance(one, Evaluation):
                 raise DataError(f"`take_up` needs `Evaluation`s, but got {brief(one)}.")
@@ -316,13 +297,3 @@ class Optimizer:
             f"Optimizer({list(self.space.parameters)}, {self.n_told} of {self.budget} told, "
             f"{self.direction}, prior {self.prior_source})"
         )
-
-    def _take_up_journal(self, journal: Journal, *, read_only: bool = False) -> None:
-        """Continue the run in a journal, if it was begun with the same settings."""
-        known, budget = begun_with(journal.path, journal.header)
-        run = Run(known, budget, journal, is_read_only=read_only)
-        require_same(
-            *(journal.path, journal.header, self.space, self._made.settings),
-            budget=run.state.budget,
-        )
-        self._run = run

@@ -9,7 +9,7 @@ from shlex import quote
 from metabo.errors import MetaBOError, OptionError, brief, shown
 from metabo.journal import Entry, Journal, Memory, Writing
 from metabo.optimizer.evaluation import Direction, Evaluation, require_value
-from metabo.optimizer.header import begun_with
+from metabo.optimizer.header import begun_with, require_same
 from metabo.optimizer.history import (
     RunState,
     ask_record,
@@ -19,6 +19,7 @@ from metabo.optimizer.history import (
     tell_record,
 )
 from metabo.optimizer.proposal import Proposal
+from metabo.optimizer.settings import RunSettings
 from metabo.rules import BUDGET, whole
 from metabo.space import Space, Value
 
@@ -50,6 +51,21 @@ class Run:
         journal = Journal(Path(path))
         space, budget = begun_with(journal.path, journal.header)
         return cls(space, budget, journal, is_read_only=is_read_only)
+
+    @classmethod
+    def resume(
+        cls, journal: Journal, space: Space, settings: RunSettings, *, is_read_only: bool = False
+    ) -> "Run":
+        """The run in a journal that was begun with this space and these settings.
+
+        Raises:
+            OptionError: If the journal was begun with others.
+        """
+        known, budget = begun_with(journal.path, journal.header)
+        run = cls(known, budget, journal, is_read_only=is_read_only)
+        now = run.state.budget
+        require_same(journal.path, journal.header, space, settings, budget=now)
+        return run
 
     @property
     def direction(self) -> Direction:

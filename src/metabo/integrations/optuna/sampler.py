@@ -38,7 +38,6 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
     arguments, `seed` included.
 
     >>> import optuna
-    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> study = optuna.create_study(sampler=MetaBOSampler("ei", budget=4, seed=0))
     >>> study.optimize(lambda trial: trial.suggest_float("x", -1, 2) ** 2, n_trials=4)
     >>> len(study.trials), study.best_value <= 4
