@@ -125,7 +125,9 @@ def test_a_run_of_before_goes_on_in_the_whole_space(artifact, tmp_path):
     path.write_text(json.dumps(header | {"metabo_journal": 1}) + "\n")
     with metabo.Optimizer.open(path) as optimizer:
         assert optimizer.configurations is None
-    with pytest.raises(OptionError, match=r'`candidates` is "space" there, not "table"'):
+    with pytest.raises(
+        OptionError, match=r"begun with `candidates` `space`, but `table` was given"
+    ):
         metabo.Optimizer(af=artifact, journal=path)
 
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from metabo.errors import DataError, MetaBOError, OptionError, brief, listed, shown
+from metabo.errors import DataError, MetaBOError, OptionError, brief, listed, shown, unknown
 
 MAX_BUDGET = 10_000
 """Most evaluations of one run: beyond it the exact GP is no longer of use."""
@@ -22,6 +22,8 @@ class Rule:
     """In words that follow "must be", such as "a whole number in 1..10"."""
     accepts: Callable[[object], bool]
     """Whether a value is one; it never raises."""
+    choices: tuple[str, ...] = ()
+    """The words to choose from, where the value is a word: a message names the nearest."""
 
     def require(self, name: str, value: object, *, in_shell: str | None = None) -> None:
         """Raise unless an argument is such a value.
@@ -35,6 +37,8 @@ class Rule:
             OptionError: If the value is not accepted.
         """
         if not self.accepts(value):
+            if self.choices and isinstance(value, str):
+                raise unknown(name, value, self.choices)
             rest = f"must be {self.form}, but got {brief(value)}."
             shell = None if in_shell is None else f"`{in_shell}` {rest}"
             raise OptionError(f"`{name}` {rest}", shell=shell)
@@ -75,7 +79,7 @@ def one_of(*values: str) -> Rule:
     """One of a few words."""
     words = [f"`{value}`" for value in values]
     form = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-    return Rule(form, lambda v: isinstance(v, str) and v in values)
+    return Rule(form, lambda v: isinstance(v, str) and v in values, values)
 
 
 def list_of(each: Rule, what: str, *, least: int = 0, most: int | None = None) -> Rule:

@@ -8,7 +8,7 @@ from metabo import pretrained
 from metabo.acquisition import NeuralAF
 from metabo.domain import sobol
 from metabo.errors import OptionError
-from metabo.optimizer.proposer import GENERAL, default_af
+from metabo.optimizer.af import GENERAL, default_af
 from metabo.seeding import generator
 from metabo.training import preset
 

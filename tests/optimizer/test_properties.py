@@ -107,7 +107,7 @@ def test_proposals_lie_in_the_space_whatever_was_told(record, data, af, directio
     assert again.ask() == params
     optimizer.tell(params, 1.0)
     # What was asked for is known exactly: the state holds the proposed point.
-    assert tuple(optimizer.state.history.x[0, -1].tolist()) == optimizer._asking.exactly(params)
+    assert tuple(optimizer.state.history.x[0, -1].tolist()) == optimizer._proposer.exactly(params)
 
 
 @few

@@ -81,7 +81,7 @@ def init_(
 ) -> None:
     """Start a run and its journal; continue with `metabo ask` and `metabo tell`."""
     from metabo.cli.console import say
-    from metabo.optimizer import Optimizer
+    from metabo.optimizer import Optimizer, RunSettings
 
     if artifact is not None and af is not None:
         raise OptionError(f"Give `--artifact` or `--af`, but not both `{artifact}` and `{af}`.")
@@ -90,8 +90,7 @@ def init_(
         raise OptionError(f"`{shown(journal)}` is a folder. Give the name of a file.")
     if kind != "missing" and not (kind == "file" and not journal.stat().st_size):
         raise OptionError(f"`{shown(journal)}` already exists. Choose another name.")
-    with Optimizer(
-        None if space is None else _read_space(space),
+    settings = RunSettings(
         budget=budget,
         af=artifact or af,
         direction=direction,
@@ -99,8 +98,9 @@ def init_(
         prior=prior,
         search=search,
         candidates=candidates,
-        journal=journal,
-    ) as optimizer:
+    )
+    where = None if space is None else _read_space(space)
+    with Optimizer(where, settings=settings, journal=journal) as optimizer:
         names = ", ".join(optimizer.space.parameters)
         say(f"Wrote {journal}: {names}; {left(optimizer.budget)}.")
         say(f"GP prior: {optimizer.prior_source}.")
@@ -160,9 +160,9 @@ def ask_(
             typer.echo("Nothing is under way.", err=True)
     else:
         with _named(journal), Optimizer.open(journal, af=artifact) as optimizer:
-            # Format 1 cannot remember what it gave out.
-            give = optimizer.reserve if optimizer.can_reserve else optimizer.ask_batch
-            space, given = optimizer.space, give(n)
+            # A journal of format 1 cannot remember what it gave out.
+            proposals = optimizer.propose(n, reserve=optimizer.can_reserve)
+            space, given = optimizer.space, [one.params for one in proposals]
     for params in given:
         say(json.dumps(params) if as_json else written(params, space))
     return None

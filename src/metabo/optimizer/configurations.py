@@ -6,14 +6,13 @@ table was never tried, so it goes there only when told to.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import torch
 from torch import Tensor
 
 from metabo.choices import CandidatesName as CandidatesName
 from metabo.domain import Finite
-from metabo.errors import MetaBOError, OptionError, unknown
+from metabo.errors import MetaBOError, OptionError
 from metabo.policies import queried
 from metabo.pretrained import TrainedAF
 from metabo.shapes import Float
@@ -56,7 +55,7 @@ class Configurations:
 
 
 def configurations(
-    candidates: str | None, artifact: TrainedAF | None, space: Space
+    candidates: CandidatesName | None, artifact: TrainedAF | None, space: Space
 ) -> Configurations | None:
     """What to propose among; None for the whole space.
 
@@ -66,8 +65,6 @@ def configurations(
         artifact: The learned AF, if it is one.
         space: Of the run.
     """
-    if candidates is not None and candidates not in get_args(CandidatesName):
-        raise unknown("candidates", str(candidates), get_args(CandidatesName))
     rows = None if artifact is None or candidates == "space" else artifact.configurations
     if rows is not None and artifact is not None and not first_difference(space, artifact.space):
         return Configurations.of(rows, space)

@@ -1,7 +1,7 @@
 """What was told: the history of evaluations is the whole state of a run."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
@@ -35,6 +35,12 @@ class Evaluation:
     def point(self) -> Float[Tensor, "1 D"]:
         """The point of the cube, as a state takes it."""
         return torch.tensor([self.x], dtype=torch.float64)
+
+
+def key(params: Mapping[str, Value]) -> object:
+    """A value that two sets of parameters share exactly if they are the same."""
+    # 1 == True in Python, but not to a user.
+    return tuple((isinstance(value, bool), value) for value in params.values())
 
 
 def require_value(value: object) -> float:

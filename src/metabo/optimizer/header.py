@@ -1,159 +1,112 @@
-"""The settings of a run in the header of its journal, and what tells two of them apart."""
+"""The first line of a run's journal: its space and its settings."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import cast
 
 from metabo.errors import DataError, MetaBOError, OptionError, brief, shown
-from metabo.gp import Prior
-from metabo.optimizer.configurations import CandidatesName
-from metabo.optimizer.evaluation import Direction
-from metabo.optimizer.proposer import AF
-from metabo.optimizer.surrogate import PriorName
-from metabo.policies import SearchName
-from metabo.pretrained import TrainedAF
+from metabo.optimizer.af import AF
+from metabo.optimizer.settings import RunSettings
 from metabo.rules import BUDGET
 from metabo.space import Space
-from metabo.space.schema import first_difference, from_json
+from metabo.space.schema import from_json, to_json
+from metabo.version import __version__
 
 
-class Arguments(TypedDict):
-    """Keyword arguments of `Optimizer`."""
-
-    space: Space
-    budget: int
-    af: AF
-    direction: Direction
-    seed: int
-    prior: Prior | PriorName | None
-    search: SearchName
-    candidates: CandidatesName
-
-
-_BEFORE: dict[str, object] = {"candidates": "space"}
-"""What the settings of a journal were before they were written down."""
-
-
-def require_same(
-    path: Path,
-    stored: Mapping[str, object],
-    given: Mapping[str, object],
-    *,
-    budget: int,
-    artifact: TrainedAF | None,
-) -> None:
-    """Raise unless a journal was begun with these settings; names the first that differs.
-
-    Args:
-        path: The journal.
-        stored: Its header.
-        given: The settings.
-        budget: To which the run in the journal was extended: that is the same as the first one.
-        artifact: What the settings are about, if it is a learned AF; its file may have moved.
-    """
-    for name, value in given.items():
-        if name == "metabo":  # the version, which may change in the course of a run
-            continue
-        if name == "budget" and value == budget:
-            continue
-        before = stored.get(name, _BEFORE.get(name))
-        if name == "af" and _is_same_artifact(before, artifact):
-            continue
-        difference = _difference(name, before, value)
-        if difference is not None:
-            raise OptionError(
-                f"The journal `{shown(path)}` was begun with other settings: {difference}. Give "
-                "the same, or open it with `Optimizer.open`.",
-                shell=f"The run in `{shown(path)}` was begun with other settings: {difference}. "
-                "Restore what it was begun with.",
-            )
-
-
-def _is_same_artifact(stored: object, artifact: TrainedAF | None) -> bool:
-    """Whether a header's `af` is an artifact, wherever that lies now."""
-    return (
-        artifact is not None
-        and isinstance(stored, Mapping)
-        and stored.get("kind") == "artifact"
-        and artifact.has_been(str(stored.get("sha256")))
-    )
-
-
-def _difference(name: str, stored: object, given: object) -> str | None:
-    if name == "space":
-        known, asked = from_json(stored), from_json(given)
-        if list(known.parameters) != list(asked.parameters):
-            order = f"parameters {list(known.parameters)}, not {list(asked.parameters)}"
-            return first_difference(known, asked) or order
-        return first_difference(known, asked)
-    if name == "af" and isinstance(stored, Mapping) and isinstance(given, Mapping):
-        is_method = given.get("kind") != "artifact"
-        if is_method and all(stored.get(key) == given.get(key) for key in ("kind", "name")):
-            return None
-        both = stored.get("name") == given.get("name")
-        texts = [str(one.get("sha256" if both else "name")) for one in (stored, given)]
-        texts = [text[:12] if both else text for text in texts]
-        return f"`af` is `{texts[0]}` there, not `{texts[1]}`"
-    if json.dumps(stored) == json.dumps(given):
-        return None
-    return f"`{name}` is {json.dumps(stored)} there, not {json.dumps(given)}"
+def header_of(space: Space, settings: RunSettings) -> dict[str, object]:
+    """What the first line of a journal says about a run."""
+    return {"space": to_json(space), **settings.to_json(), "metabo": __version__}
 
 
 def begun_with(path: Path, header: Mapping[str, object]) -> tuple[Space, int]:
-    """The space and the budget of the run of a header."""
+    """The space and the first budget of the run with this header.
+
+    Raises:
+        DataError: If they are missing or cannot be used.
+    """
     try:
-        budget = header["budget"]
-        BUDGET.require("budget", budget)
-        return from_json(header["space"]), cast(int, budget)
+        BUDGET.require("budget", header["budget"])
+        return from_json(header["space"]), cast(int, header["budget"])
     except (KeyError, MetaBOError) as error:
         raise _unusable(path, error) from None
 
 
-def arguments(path: Path, header: Mapping[str, object], af: AF | None) -> Arguments:
-    """What to call `Optimizer` with in order to go on with the run of a header."""
+def settings_in(path: Path, header: Mapping[str, object], af: AF | None) -> RunSettings:
+    """The settings with which the run of a header was begun.
+
+    Args:
+        path: The journal, for messages.
+        header: Its first line.
+        af: The acquisition function, if it was an object or its file has moved.
+
+    Raises:
+        OptionError: If the acquisition function was an object and is not given.
+        DataError: If a setting is missing or cannot be used.
+    """
     kept = header.get("af")
-    identity = kept if isinstance(kept, Mapping) else {}
-    if af is None and identity.get("kind") == "object":
+    if af is None and isinstance(kept, Mapping) and kept.get("kind") == "object":
+        name = shown(kept.get("name"))
         raise OptionError(
             f"The journal `{shown(path)}` was begun with an acquisition function that has no "
-            f"name, of type `{identity.get('name')}`. Give it as `af`.",
+            f"name, of type `{name}`. Give it as `af`.",
             shell=f"The run in `{shown(path)}` was begun in Python with an acquisition function "
-            f"of its own, of type `{identity.get('name')}`. Ask in Python, with "
+            f"of its own, of type `{name}`. Ask in Python, with "
             "`metabo.Optimizer.open(journal, af=...)`.",
         )
     try:
-        names = ("budget", "direction", "seed", "search", "candidates")
-        plain = {name: (_BEFORE | dict(header))[name] for name in names}
-        for name in ("direction", "search", "candidates"):
-            if not isinstance(plain[name], str):
-                raise DataError(f"`{name}` must be text, but is {brief(plain[name])}.")
-        read = {
-            "space": from_json(header["space"]),
-            "af": identity["name"] if af is None else af,
-            "prior": _read_prior(header["prior"]),
-        }
-        return cast(Arguments, plain | read)  # `Optimizer` checks them
-    except (KeyError, MetaBOError) as error:
+        return RunSettings.from_json(header, af=af)
+    except MetaBOError as error:
         raise _unusable(path, error) from None
 
 
-def _read_prior(record: object) -> Prior | PriorName | None:
-    """The argument `prior` that a journal's header stands for."""
-    kind = record.get("kind") if isinstance(record, Mapping) else None
-    if kind == "given" and isinstance(record, Mapping):
-        return Prior.read(record)
-    if kind == "artifact":
-        return "artifact"
-    if kind == "fitted":
-        return "fitted"
-    if kind == "unused":
-        return None
-    raise DataError(f"A journal cannot have the prior {record!r}. Restore the file.")
+def require_same(
+    path: Path, header: Mapping[str, object], space: Space, settings: RunSettings, *, budget: int
+) -> None:
+    """Raise unless a journal was begun with this space and these settings.
+
+    Args:
+        path: The journal.
+        header: Its first line.
+        space: The space that was given.
+        settings: The settings that were given, all of them chosen.
+        budget: The budget to which the run in the journal was extended; it may be given as well.
+
+    Raises:
+        OptionError: If something differs; the message says what, and whose is which.
+    """
+    known = {**header, "budget": budget} if settings.budget == budget else header
+    difference = _space_difference(from_json(header["space"]), space)
+    found = settings.difference(known)
+    if difference is None and found is not None:
+        difference = f"`{found.name}` {found.other}, but {found.own} was given"
+    if difference is not None:
+        raise OptionError(
+            f"The journal `{shown(path)}` was begun with {difference}. Give the same settings, or "
+            "open it with `Optimizer.open`.",
+            shell=f"The run in `{shown(path)}` was begun with {difference}. Restore what it was "
+            "begun with.",
+        )
+
+
+def _space_difference(known: Space, given: Space) -> str | None:
+    """What follows "The journal was begun with" if the spaces differ."""
+    for name, parameter in known.parameters.items():
+        other = given.parameters.get(name)
+        if other is None:
+            return f"a parameter `{shown(name)}`, but none of this name was given"
+        if other != parameter:
+            return f"parameter `{shown(name)}` {brief(parameter)}, but {brief(other)} was given"
+    for name in given.parameters:
+        if name not in known.parameters:
+            return f"no parameter `{shown(name)}`, but one of this name was given"
+    if list(known.parameters) != list(given.parameters):
+        names = brief(list(known.parameters)), brief(list(given.parameters))
+        return f"parameters in the order {names[0]}, but {names[1]} was given"
+    return None
 
 
 def _unusable(path: Path, error: Exception) -> DataError:
-    reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    reason = f"{error} is missing." if isinstance(error, KeyError) else str(error)
     return DataError(
         f"Line 1 of the journal `{shown(path)}` has settings that cannot be used: {reason} "
         "Restore the file."

@@ -7,7 +7,7 @@ from metabo.errors import MetaBOError, OutputError, shown
 from metabo.inputs import kind_of, read_bytes
 from metabo.journal import Journal, salvage
 from metabo.optimizer.header import begun_with
-from metabo.optimizer.record import RunState, ask_record, tell_record
+from metabo.optimizer.history import RunState, ask_record, tell_record
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from shlex import quote
 from metabo.errors import MetaBOError, OptionError, brief, shown
 from metabo.journal import Entry, Journal, Memory, Writing
 from metabo.optimizer.evaluation import Direction, Evaluation, require_value
-from metabo.optimizer.header import begun_with
-from metabo.optimizer.record import (
+from metabo.optimizer.header import begun_with, require_same
+from metabo.optimizer.history import (
     RunState,
     ask_record,
     encoded,
@@ -18,11 +18,10 @@ from metabo.optimizer.record import (
     replay,
     tell_record,
 )
+from metabo.optimizer.proposal import Proposal
+from metabo.optimizer.settings import RunSettings
 from metabo.rules import BUDGET, whole
 from metabo.space import Space, Value
-
-Point = tuple[dict[str, Value], tuple[float, ...]]
-"""Parameters, and their point of the unit cube."""
 
 
 class Run:
@@ -52,6 +51,21 @@ class Run:
         journal = Journal(Path(path))
         space, budget = begun_with(journal.path, journal.header)
         return cls(space, budget, journal, is_read_only=is_read_only)
+
+    @classmethod
+    def resume(
+        cls, journal: Journal, space: Space, settings: RunSettings, *, is_read_only: bool = False
+    ) -> "Run":
+        """The run in a journal that was begun with this space and these settings.
+
+        Raises:
+            OptionError: If the journal was begun with others.
+        """
+        known, budget = begun_with(journal.path, journal.header)
+        run = cls(known, budget, journal, is_read_only=is_read_only)
+        now = run.state.budget
+        require_same(journal.path, journal.header, space, settings, budget=now)
+        return run
 
     @property
     def direction(self) -> Direction:
@@ -129,7 +143,7 @@ class Run:
                 )
             self._append(turn, {"kind": "extend", "budget": budget})
 
-    def reserve(self, propose: Callable[[RunState], Sequence[Point]]) -> list[Point]:
+    def reserve(self, propose: Callable[[RunState], Sequence[Proposal]]) -> list[Proposal]:
         """Give out points and remember that they are under way.
 
         Args:
@@ -182,20 +196,20 @@ class Run:
         turn.append(record)
         self._state = after
 
-    def _give_out(self, turn: Writing | Memory, found: Sequence[Point]) -> list[Point]:
-        for params, x in found:
-            point = Evaluation(params, None, _place(params, x, self._state.space))
-            self._append(turn, ask_record(point))
+    def _give_out(self, turn: Writing | Memory, found: Sequence[Proposal]) -> list[Proposal]:
+        for one in found:
+            x = _place(one.params, one.point, self._state.space)
+            self._append(turn, ask_record(Evaluation(one.params, None, x)))
         return list(found)
 
-    def _is_news(self, found: Sequence[Point], n_read: int) -> bool:
+    def _is_news(self, found: Sequence[Proposal], n_read: int) -> bool:
         """Whether points were given out since, or these ones told."""
         if not isinstance(self._journal, Journal):
             return False
         since = [entry.record for entry in self._journal.entries[n_read:]]
         told = {json.dumps(one.get("params")) for one in since}
         return any(one.get("kind") == "ask" for one in since) or any(
-            json.dumps(params) in told for params, _ in found
+            json.dumps(one.params) in told for one in found
         )
 
     def _written(self, record: dict[str, object]) -> dict[str, object]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from metabo.choices import PriorName as PriorName
-from metabo.errors import OptionError, ShapeError, unknown
+from metabo.errors import OptionError, ShapeError
 from metabo.gp import (
     Prior,
     default_prior,
@@ -37,12 +37,19 @@ class Surrogate(Protocol):
         ...
 
     @property
-    def record(self) -> dict[str, object]:
-        """What a journal keeps of it."""
+    def argument(self) -> Prior | PriorName | None:
+        """The option `prior` that stands for it, all chosen; None where no GP is used."""
         ...
 
     def model(self, x: Float[Tensor, "t D"], values: Sequence[float]) -> tuple[Prior, list[float]]:
         """The prior after these observations, and the values as the model is to see them."""
+        ...
+
+    def scale(self, values: Sequence[float]) -> tuple[float, float] | None:
+        """The value that the model sees as 0, and the difference that it sees as 1.
+
+        None where the values do not say: a fitted prior needs two different ones.
+        """
         ...
 
 
@@ -63,14 +70,19 @@ class Fixed:
         }[self.kind]
 
     @property
-    def record(self) -> dict[str, object]:
-        """The numbers, unless the artifact has them."""
-        numbers = self.prior.record() if self.kind == "given" else {}
-        return {"kind": self.kind, **numbers}
+    def argument(self) -> Prior | PriorName | None:
+        """The prior itself, unless the artifact has it or nothing uses it."""
+        if self.kind == "given":
+            return self.prior
+        return "artifact" if self.kind == "artifact" else None
 
     def model(self, x: Float[Tensor, "t D"], values: Sequence[float]) -> tuple[Prior, list[float]]:
         """The prior, and the values as they are."""
         return self.prior, list(values)
+
+    def scale(self, values: Sequence[float]) -> tuple[float, float] | None:
+        """The model sees the values as they are."""
+        return None if self.kind == "unused" else (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -88,14 +100,22 @@ class Fitted:
         )
 
     @property
-    def record(self) -> dict[str, object]:
+    def argument(self) -> Prior | PriorName | None:
         """There is nothing to choose."""
-        return {"kind": "fitted"}
+        return "fitted"
 
     def model(self, x: Float[Tensor, "t D"], values: Sequence[float]) -> tuple[Prior, list[float]]:
         """The fitted prior, and the values with mean 0 and deviation 1."""
         y = standardized(torch.tensor([values], dtype=x.dtype))
         return fitted_prior(x[None], y), y[0].tolist()
+
+    def scale(self, values: Sequence[float]) -> tuple[float, float] | None:
+        """The mean of the values and their standard deviation."""
+        largest = max(map(abs, values), default=0.0) or 1.0
+        # As in `standardized`: the squares of very large values would leave the range of floats.
+        y = torch.tensor(values, dtype=torch.float64) / largest
+        deviation = float(y.std(correction=0)) if len(values) else 0.0
+        return (float(y.mean()) * largest, deviation * largest) if deviation > 1e-15 else None
 
 
 def is_made_at_once(model: Surrogate, n_told: int) -> bool:
@@ -122,12 +142,18 @@ def say_once(n_before: int, n_now: int) -> None:
         _log.info("From now on %s.", _what_is_seen(n_now))
 
 
-def surrogate(prior: object, artifact: TrainedAF | None, policy: Policy, dim: int) -> Surrogate:
-    """The surrogate that the argument `prior` of an optimizer asks for.
+def surrogate(
+    prior: Prior | PriorName | None, artifact: TrainedAF | None, policy: Policy, dim: int
+) -> Surrogate:
+    """The surrogate that the option `prior` asks for.
 
-    None means the artifact's own prior where there is one for so many dimensions, else `fitted`;
-    an artifact for any dimension was trained with the prior of each task, and has none of its own.
+    None means the artifact's own prior where it has one of this dimension, and `fitted` otherwise:
+    an artifact for any dimension was trained with the prior of each task and has none of its own.
     Random search needs none.
+
+    Raises:
+        ShapeError: If a prior is of another dimension.
+        OptionError: If the artifact's prior is asked for and there is none.
     """
     if isinstance(prior, Prior):
         if prior.dim != dim:
@@ -145,8 +171,6 @@ def surrogate(prior: object, artifact: TrainedAF | None, policy: Policy, dim: in
         return Fixed(own, "artifact") if own.dim == dim else Fitted(dim)
     if prior == "fitted":
         return Fitted(dim)
-    if prior != "artifact":
-        raise unknown("prior", str(prior), ("artifact", "fitted"))
     if artifact is None or artifact.prior.dim != dim:
         raise OptionError(
             f"There is no artifact with a GP prior for {dim} coordinates. Give `prior='fitted'` "

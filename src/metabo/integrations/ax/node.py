@@ -5,34 +5,28 @@ a run has come; a learned AF needs both as they are. An external node gets the e
 """
 
 import logging
-from typing import Any
+from typing import Any, Unpack
 
 from ax.core.data import Data
 from ax.core.experiment import Experiment
 from ax.generation_strategy.external_generation_node import ExternalGenerationNode
 from ax.generation_strategy.generation_strategy import GenerationStrategy
 
-from metabo.gp import Prior
 from metabo.integrations.ax.problem import Problem
-from metabo.optimizer import Evaluation, Optimizer
-from metabo.optimizer.configurations import CandidatesName
-from metabo.optimizer.proposer import AF, default_af, resolved
-from metabo.optimizer.surrogate import PriorName
-from metabo.policies import SearchName
-from metabo.pretrained import TrainedAF
-from metabo.rules import BUDGET, MAX_BUDGET
+from metabo.integrations.study import StudyRuns, study_settings
+from metabo.optimizer import Direction, Evaluation
+from metabo.optimizer.af import AF
+from metabo.optimizer.settings import StudyOptions, spelled_out
 
 _LOGGER = logging.getLogger(__name__)
 
 
+@spelled_out("af", "direction")
 def generation_strategy(
     artifact: AF | None = None,
     *,
-    budget: int | None = None,
     seed: int = 0,
-    prior: Prior | PriorName | None = None,
-    search: SearchName = "gradient",
-    candidates: CandidatesName | None = None,
+    **options: Unpack[StudyOptions],
 ) -> GenerationStrategy:
     """A strategy for `Client.set_generation_strategy`: a `MetaBONode` and nothing else.
 
@@ -41,15 +35,28 @@ def generation_strategy(
             `af`. None, in any search space and with a fitted prior, for the learned AF
             `gp-matern52` if a `budget` is given, and else for log expected improvement, which
             needs none.
-        budget: Trials in all, which a learned AF plans with; None for the artifact's.
-        seed: Of the random numbers, as in `Optimizer`.
-        prior: Of the GP, as in `Optimizer`.
-        search: How an acquisition function is maximized, as in `Optimizer`.
-        candidates: What may be proposed, as in `Optimizer`.
+        seed: The random seed.
+        options: Options of the run as in `metabo.Optimizer`: `budget` (trials in all, which a
+            learned AF plans with; None for the artifact's), `prior`, `search` and `candidates`.
+
+    Returns:
+        A strategy with one node.
+
+    Raises:
+        OptionError: If an option is not accepted.
+        DataError: If an artifact's file cannot be read.
+
+    >>> from ax.api.client import Client
+    >>> from ax.api.configs import RangeParameterConfig
+    >>> client = Client()
+    >>> x = RangeParameterConfig(name="x", parameter_type="float", bounds=(-1, 2))
+    >>> client.configure_experiment(parameters=[x])
+    >>> client.configure_optimization(objective="-loss")
+    >>> client.set_generation_strategy(generation_strategy("ei", budget=4))
+    >>> [sorted(params) for params in client.get_next_trials(max_trials=1).values()]
+    [['x']]
     """
-    node = MetaBONode(
-        artifact, budget=budget, seed=seed, prior=prior, search=search, candidates=candidates
-    )
+    node = MetaBONode(artifact, seed=seed, **options)
     return GenerationStrategy(name="MetaBO", nodes=[node])
 
 
@@ -61,36 +68,30 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
     what the model expects.
     """
 
+    @spelled_out("af", "direction")
     def __init__(
         self,
         artifact: AF | None = None,
         *,
-        budget: int | None = None,
         seed: int = 0,
-        prior: Prior | PriorName | None = None,
-        search: SearchName = "gradient",
-        candidates: CandidatesName | None = None,
         name: str = "MetaBO",
+        **options: Unpack[StudyOptions],
     ) -> None:
         """Choose what generates.
 
         Args:
-            artifact: As in `generation_strategy`, like all that follow.
-            budget: Trials in all.
-            seed: Of the random numbers.
-            prior: Of the GP.
-            search: How an acquisition function is maximized.
-            candidates: What may be proposed.
-            name: Of the node.
+            artifact: The acquisition function, as for `generation_strategy`.
+            seed: The random seed.
+            name: The name of the node.
+            options: Options of the run, as for `generation_strategy`.
+
+        Raises:
+            OptionError: If an option is not accepted.
+            DataError: If an artifact's file cannot be read.
         """
         # An optimizer repeats no discrete point anyway, and answers the same if asked again.
         super().__init__(name=name, should_deduplicate=False)
-        self._af = resolved(default_af(budget) if artifact is None else artifact)
-        if budget is None:
-            budget = self._af.budget if isinstance(self._af, TrainedAF) else MAX_BUDGET
-        BUDGET.require("budget", budget)
-        self._budget, self._seed, self._prior, self._search = budget, seed, prior, search
-        self._candidates = candidates
+        self._runs = StudyRuns(study_settings(artifact, options, seed=seed), self._warn_once)
         self._is_warned = False
         self._problem: Problem | None = None
         self._told: list[Evaluation] = []
@@ -104,23 +105,13 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
         """The parameters to evaluate next."""
         assert self._problem is not None
         pending = [self._problem.free(parameters) for parameters in pending_parameters]
+        direction: Direction = "minimize" if self._problem.is_minimized else "maximize"
         n = len(self._told) + len(pending) + 1
-        if n > self._budget and not self._is_warned:
-            self._is_warned = True
-            _LOGGER.warning(
-                "The budget of %d trials is spent; each further one is planned as if it were the "
-                "last.",
-                self._budget,
-            )
-        optimizer = Optimizer(
-            self._problem.space,
-            budget=max(self._budget, n),
-            af=self._af,
-            direction="minimize" if self._problem.is_minimized else "maximize",
-            seed=self._seed,
-            prior=self._prior,
-            search=self._search,
-            candidates=self._candidates,
-        )
+        optimizer = self._runs.optimizer(self._problem.space, direction, n)
         optimizer.take_up(self._told)
-        return {**self._problem.fixed, **optimizer.ask(pending=pending)}
+        return {**self._problem.fixed, **optimizer.propose(pending=pending)[0].params}
+
+    def _warn_once(self, message: str) -> None:
+        if not self._is_warned:
+            self._is_warned = True
+            _LOGGER.warning(message)

@@ -2,8 +2,9 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from optuna.distributions import BaseDistribution, FloatDistribution
@@ -14,17 +15,14 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from metabo.errors import OptionError
-from metabo.gp import Prior
 from metabo.integrations.optuna.distributions import Codec, SearchSpace, distributions_of, is_known
 from metabo.integrations.optuna.trials import POINT, Past, past_of
-from metabo.optimizer import Optimizer
-from metabo.optimizer.configurations import CandidatesName, configurations
-from metabo.optimizer.proposals import key
-from metabo.optimizer.proposer import AF, default_af, resolved
-from metabo.optimizer.surrogate import PriorName
-from metabo.policies import SearchName
-from metabo.pretrained import TrainedAF
-from metabo.rules import BUDGET, MAX_BUDGET
+from metabo.integrations.study import StudyRuns, study_settings
+from metabo.optimizer import Direction
+from metabo.optimizer.af import AF
+from metabo.optimizer.evaluation import key
+from metabo.optimizer.settings import StudyOptions, spelled_out
+from metabo.rules import MAX_BUDGET
 from metabo.space import Space
 from metabo.space.schema import first_difference
 from metabo.state import History
@@ -35,57 +33,61 @@ _LOGGER = get_logger(f"optuna.{__name__}")
 class MetaBOSampler(BaseSampler):  # type: ignore[misc]
     """Samples all parameters of a trial together, by a learned or classical AF on a GP.
 
-    The sampler keeps nothing between trials: it reads the history from the study's storage, so
+    The sampler keeps nothing of a study between trials: it reads the history from the storage, so
     any number of threads, processes and restarts can work on one study. Give them all the same
     arguments, `seed` included.
+
+    >>> import optuna
+    >>> study = optuna.create_study(sampler=MetaBOSampler("ei", budget=4, seed=0))
+    >>> study.optimize(lambda trial: trial.suggest_float("x", -1, 2) ** 2, n_trials=4)
+    >>> len(study.trials), study.best_value <= 4
+    (4, True)
     """
 
+    @spelled_out("af", "direction")
     def __init__(
         self,
         artifact: AF | None = None,
         *,
-        budget: int | None = None,
         seed: int | None = None,
         search_space: Mapping[str, BaseDistribution] | None = None,
-        prior: Prior | PriorName | None = None,
-        search: SearchName = "gradient",
-        candidates: CandidatesName | None = None,
         warn_independent_sampling: bool = True,
+        **options: Unpack[StudyOptions],
     ) -> None:
         """Choose what proposes.
 
         Args:
             artifact: A learned AF by name or file, or anything else that `Optimizer` takes as its
                 `af`. None, in any space and with a fitted prior, for the learned AF `gp-matern52`
-                if a `budget` is given, and else for log expected improvement, which needs none.
-            budget: Trials in all, which a learned AF plans with; None for the artifact's.
-            seed: Of ties and independent samples; None for a random one.
+                if a `budget` is given, and otherwise for log expected improvement, which needs
+                none.
+            seed: The random seed for ties and independent samples; None draws one.
             search_space: Distributions by name. None for those of an artifact that was trained
-                for a space, else for those that all finished trials have in common.
-            prior: Of the GP, as in `Optimizer`.
-            search: How an acquisition function is maximized, as in `Optimizer`.
-            candidates: What may be proposed, as in `Optimizer`: the configurations of the `table`
-                that an artifact was trained on, or any point of the `space`.
+                for a space, and otherwise for those that all finished trials have in common.
             warn_independent_sampling: Whether to log why a parameter is sampled by itself.
+            options: Options of the run as in `metabo.Optimizer`: `budget` (trials in all, which a
+                learned AF plans with; None for the artifact's), `prior`, `search` and
+                `candidates`.
+
+        Raises:
+            OptionError: If an option is not accepted or does not fit the search space.
+            DataError: If an artifact's file cannot be read.
         """
-        self._af = resolved(default_af(budget) if artifact is None else artifact)
-        self._seed = secrets.randbits(32) if seed is None else seed
-        self._prior, self._search, self._candidates = prior, search, candidates
+        seed = secrets.randbits(32) if seed is None else seed
+        settings = study_settings(artifact, options, seed=seed)
+        self._runs = StudyRuns(settings, partial(self._log_once, "budget"))
         self._warns = warn_independent_sampling
         self._logged: set[str] = set()
-        own = self._af if isinstance(self._af, TrainedAF) else None
-        if budget is None:
-            budget = MAX_BUDGET if own is None else own.budget
-        BUDGET.require("budget", budget)
-        self._budget = budget
+        own = self._runs.artifact
         is_for_any = own is None or own.architecture.is_for_any_dimension
         self._trained_for = None if is_for_any else own
         self._known = None if search_space is None else dict(search_space)
-        if self._known is None and own is not None and (not is_for_any or candidates == "table"):
+        is_from_table = settings.candidates == "table"
+        if self._known is None and own is not None and (not is_for_any or is_from_table):
             self._known = distributions_of(own.space)
         # What does not fit is refused here rather than in the first trial.
         example = {"x": FloatDistribution(0.0, 1.0)} if self._known is None else self._known
-        self._optimizer(SearchSpace.of(example), StudyDirection.MINIMIZE, 0)
+        self._runs.setup(SearchSpace.of(example).space)
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
@@ -121,13 +123,13 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
             return self._at_random(study, trial, search_space)
         n_ahead = min(past.n_ahead, n_left - 1)
         n_known = len(past.told) + len(past.pending) + n_ahead
-        optimizer = self._optimizer(space, study.direction, n_known + 1)
+        is_maximized = study.direction == StudyDirection.MAXIMIZE
+        direction: Direction = "maximize" if is_maximized else "minimize"
+        optimizer = self._runs.optimizer(space.space, direction, n_known + 1)
         optimizer.take_up(past.told)
-        params = optimizer.ask_batch(n_ahead + 1, pending=past.pending)[-1]
-        # Told to be forgotten: this is how an optimizer shows the point of its own proposal.
-        optimizer.tell_failure(params)
-        self._store(study, trial, list(optimizer.history[-1].x))
-        return space.decode(params)
+        chosen = optimizer.propose(n_ahead + 1, pending=past.pending)[-1]
+        self._store(study, trial, list(chosen.point))
+        return space.decode(chosen.params)
 
     def sample_independent(
         self,
@@ -159,30 +161,10 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         if state == TrialState.COMPLETE:
             self._require_trained_for(trial.distributions, is_complete=True)
 
-    def _optimizer(self, space: SearchSpace, direction: StudyDirection, n: int) -> Optimizer:
-        """An optimizer without a history and a budget for at least `n` evaluations."""
-        if n > self._budget:
-            self._log_once(
-                "budget",
-                f"The budget of {self._budget} trials is spent; each further one is planned as "
-                "if it were the last.",
-            )
-        return Optimizer(
-            space.space,
-            budget=max(self._budget, n),
-            af=self._af,
-            direction="maximize" if direction == StudyDirection.MAXIMIZE else "minimize",
-            seed=self._seed,
-            prior=self._prior,
-            search=self._search,
-            candidates=self._candidates,
-        )
-
     def _n_left(self, space: SearchSpace, past: Past) -> int:
         """Points neither evaluated nor under way; many where a `Float` makes them countless."""
         known = (*past.told, *past.pending)
-        own = self._af if isinstance(self._af, TrainedAF) else None
-        few = configurations(self._candidates, own, space.space)
+        few = self._runs.setup(space.space).configurations
         if few is not None:
             x = torch.cat([few.domain.points[:0], *(one.point for one in known)])
             return few.n_left(History(x[None], x[None, :, 0]))
@@ -219,7 +201,7 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution
     ) -> Any:
         """A uniform value: a function of the seed, the trial's number and the parameter's name."""
-        text = f"{self._seed}/{trial.number}/{name}"
+        text = f"{self._runs.settings.seed}/{trial.number}/{name}"
         digest = blake2b(text.encode(), digest_size=4).digest()
         random = RandomSampler(seed=int.from_bytes(digest, "little"))
         return random.sample_independent(study, trial, name, distribution)

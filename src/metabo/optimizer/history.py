@@ -18,9 +18,8 @@ from typing import cast
 
 from metabo.errors import DataError, MetaBOError, brief, shown
 from metabo.journal import Entry
-from metabo.optimizer.evaluation import Evaluation, require_value
-from metabo.optimizer.proposals import key
-from metabo.rules import MAX_BUDGET, whole
+from metabo.optimizer.evaluation import Evaluation, key, require_value
+from metabo.rules import MAX_BUDGET, list_of, number, whole
 from metabo.space import Space, Value
 
 _NEAR = 1e-6
@@ -128,8 +127,8 @@ def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
 
     It has a number of its own, because in a repaired journal those before it may be missing.
     """
-    is_failure, number = record.get("failed") is True, record.get("number", 0)
-    whole(0, 10 * MAX_BUDGET).require("number", number)
+    is_failure, of = record.get("failed") is True, record.get("number", 0)
+    whole(0, 10 * MAX_BUDGET).require("number", of)
     record = {name: value for name, value in record.items() if name != "number"}
     names = {"params", "x", "failed" if is_failure else "value"}
     if set(record) != names:
@@ -137,11 +136,12 @@ def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
     params, x = record["params"], record["x"]
     cleaned = space.clean(params)  # type: ignore[arg-type]
     value = None if is_failure else require_value(record["value"])
-    if not isinstance(x, list) or not all(map(_is_coordinate, x)) or len(x) != space.dim:
+    if not list_of(number(0, 1), "numbers", least=space.dim, most=space.dim).accepts(x):
         raise DataError(f"`x` must be {space.dim} numbers in [0, 1], but got {brief(x)}.")
+    x = cast(list[float], x)
     if not is_near(x, encoded(cleaned, space)):
         raise DataError(f"`x` is {brief(x)}, which are not the parameters {brief(cleaned)}.")
-    return Evaluation(cleaned, value, tuple(map(float, x)), cast(int, number))
+    return Evaluation(cleaned, value, tuple(map(float, x)), cast(int, of))
 
 
 def encoded(params: Mapping[str, Value], space: Space) -> tuple[float, ...]:
@@ -165,7 +165,3 @@ def replay(state: RunState, entries: Sequence[Entry], path: object) -> RunState:
                 f"run: {error}"
             ) from None
     return state
-
-
-def _is_coordinate(c: object) -> bool:
-    return isinstance(c, float | int) and not isinstance(c, bool) and 0 <= c <= 1

@@ -1,16 +1,17 @@
-"""The next queries of one run: what its policy proposes, made sure to be new where it must be."""
+"""The next points of the cube: what a policy proposes, never a discrete point twice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from metabo.errors import MetaBOError
 from metabo.optimizer.configurations import Configurations
+from metabo.optimizer.evaluation import key
 from metabo.policies import SAME, Policy
 from metabo.seeding import Noise
 from metabo.shapes import Float
-from metabo.space import Space, Value
+from metabo.space import Space
 from metabo.space.discrete import first_points
 from metabo.state import BOState
 
@@ -21,7 +22,7 @@ _CLOSE = 1e-9
 """Points that are the same parameters lie no further apart, once projected."""
 
 
-def proposals(
+def next_queries(
     policy: Policy,
     state: BOState,
     space: Space,
@@ -33,13 +34,12 @@ def proposals(
 ) -> list[Float[Tensor, " D"]]:
     """The next `n` queries, each as if those before it had given what the model expects."""
     found: list[Tensor] = []
-    for x in under_way:
-        state = _believing(state, x)
+    state = believing(state, under_way)
     while len(found) < n:
         if configurations is not None:
             configurations.require_left(state.history)
         found.append(_proposed(policy, state, space, seed))
-        state = _believing(state, found[-1]) if len(found) < n else state
+        state = believing(state, found[-1:]) if len(found) < n else state
     return found
 
 
@@ -65,16 +65,12 @@ def require_left(budget: int, remaining: int, *, under_way: int, n: int) -> None
         )
 
 
-def key(params: Mapping[str, Value]) -> object:
-    """What two sets of parameters have in common exactly if they are the same."""
-    # 1 == True in Python, but not to a user.
-    return tuple((isinstance(value, bool), value) for value in params.values())
-
-
-def _believing(state: BOState, x: Float[Tensor, " D"]) -> BOState:
-    """The state as if `x` had been evaluated and given what the model expects."""
-    mean, _ = state.gp.predict(x[None, None])
-    return state.observe(x[None], mean[:, 0])
+def believing(state: BOState, points: Sequence[Tensor]) -> BOState:
+    """The state as if each point had been evaluated and had given what the model expects."""
+    for x in points:
+        mean, _ = state.gp.predict(x[None, None])
+        state = state.observe(x[None], mean[:, 0])
+    return state
 
 
 def _proposed(policy: Policy, state: BOState, space: Space, seed: int) -> Float[Tensor, " D"]:

@@ -33,7 +33,7 @@ def drive(optimizer, task, budget, family):
         assert optimizer.ask() == params
         x = optimizer.space.encode(params)
         # The task lives in the cube: evaluate what was proposed, not what its name rounds to.
-        exact = torch.tensor(optimizer._asking.exactly(params), dtype=torch.float64)
+        exact = torch.tensor(optimizer._proposer.exactly(params), dtype=torch.float64)
         torch.testing.assert_close(x, exact, rtol=0, atol=1e-12)
         optimizer.tell(params, float(task(exact[None, None])[0, 0]))
     return torch.tensor([one.x for one in optimizer.history], dtype=torch.float64)
