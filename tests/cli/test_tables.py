@@ -81,3 +81,12 @@ def test_brackets_and_notes_are_printed_as_they_are():
     table = Table.of("[b]title[/b]", names("a"), [("[red]x",)], ["[note]"])
     text = printed(table, 40)
     assert all(part in text for part in ("[b]title[/b]", "[red]x", "[note]"))
+
+
+@pytest.mark.parametrize("kind", ["name", "number", "text"])
+def test_a_cell_wider_than_the_terminal_loses_nothing(kind):
+    long = "".join(f"<{i:03}>" for i in range(40))
+    table = Table.of("", [*names("#"), Column("x", kind), Column("y")], [("a", long, "0.5")])
+    text = printed(table, 40)
+    assert "0.5" in text
+    assert sorted(c for c in text if c in "<>0123456789") == sorted([*long, *"05"])

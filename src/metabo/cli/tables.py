@@ -34,7 +34,7 @@ def laid_out(table: Table, width: int) -> Group:
     if _total(columns) > width:
         columns = [column.narrowed() for column in columns]
     parts: list[RenderableType] = [Text(table.title, "bold")] if table.title else []
-    parts += [_drawn(part) for part in _parts(columns, width)]
+    parts += [_drawn(part, width) for part in _parts(columns, width)]
     parts += [Text(note, "italic") for note in table.notes]
     return Group(*parts)
 
@@ -94,14 +94,16 @@ def _parts(columns: list[_Laid], width: int) -> list[list[_Laid]]:
     return parts
 
 
-def _drawn(columns: list[_Laid]) -> RichTable:
+def _drawn(columns: list[_Laid], width: int) -> RichTable:
     table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    # A cell wider than the terminal has to be folded; Rich would cut it off otherwise.
+    is_too_wide = _total(columns) > width
     for column in columns:
         is_cut = column.width < _width([column.head, *column.cells])
         table.add_column(
             Text(column.head),
             overflow="fold",
-            no_wrap=not (column.is_text or is_cut),
+            no_wrap=not (column.is_text or is_cut or is_too_wide),
             max_width=None if column.is_text else column.width,
         )
     for row in zip(*(column.cells for column in columns), strict=True):
