@@ -52,6 +52,7 @@ def test_the_prior_is_fitted_to_the_functions(bowls):
     assert bowls.prior.noise_variance.item() < 1e-4 * bowls.prior.signal_variance.item()
 
 
+@pytest.mark.slow
 def test_a_registered_family_can_be_trained_and_evaluated(bowls, tmp_path):
     metabo.register(bowls)
     tiny = {"hidden": (8,), "episodes": 4, "n_global": 20, "minibatches": 2, "iterations": 2}
