@@ -13,6 +13,7 @@ from metabo.paper.catalogue import Experiment, Scale
 from metabo.paper.runs import job
 
 
+@pytest.mark.slow
 def test_list_names_everything(metabo, unchecked):
     code, out, _ = metabo("list")
     assert code == 0

@@ -43,7 +43,11 @@ NAMES = ["metabo", *CLASSICAL, "ucb:beta=9:schedule=gp-ucb"]
 # The unit cube in few and more dimensions, and parameters with ranges of their own.
 FAMILIES = ["rhino-1", "hartmann-3", "furuta-reference"]
 QUICK = {"branin", "hartmann-3"}
-CASES = [(name, family) for name in NAMES[1:] for family in FAMILIES] + [
+CASES = [
+    pytest.param(name, family, marks=[pytest.mark.slow] * (family == "furuta-reference"))
+    for name in NAMES[1:]
+    for family in FAMILIES
+] + [
     pytest.param("metabo", name, marks=[pytest.mark.slow] * (name not in QUICK))
     for name in artifacts()
     if not name.endswith(("-50", "-wide"))

@@ -246,6 +246,7 @@ def test_without_a_journal_closing_changes_nothing():
     assert optimizer.n_told == 1
 
 
+@pytest.mark.slow
 def test_those_who_reserve_at_once_get_different_points(tmp_path):
     path = tmp_path / "run.jsonl"
     Optimizer(SPACE, budget=40, af="ei", search="sobol", journal=path).close()

@@ -28,6 +28,7 @@ def test_values_are_the_functions_and_optima_are_found(bowls, rng):
     assert torch.equal(tasks.take(torch.tensor([3]))(x[3:4]), tasks(x)[3:4])
 
 
+@pytest.mark.slow
 def test_optima_on_the_border_and_among_many_are_found(rng):
     def waves(x, p):
         return x[..., 0] + (p["rate"][:, None] * x[..., 1]).cos()

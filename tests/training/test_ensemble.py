@@ -120,6 +120,7 @@ def test_a_team_of_which_only_a_damaged_configuration_is_left_says_what_to_do(tm
     _begin(preset("default", "branin", members=2, **SMALL), tmp_path / "config.json", resume=False)
 
 
+@pytest.mark.slow
 def test_a_team_that_lost_a_configuration_and_lines_of_a_log_goes_on(team):
     (team / "member-0" / "config.json").unlink()
     log = team / "member-1" / "log.jsonl"

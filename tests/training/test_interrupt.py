@@ -31,6 +31,7 @@ def same(a, b):
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [1, 3, 4])
 def test_an_interrupted_run_is_saved_and_ends_with_the_same_bits(tmp_path, at):
     seen = []

@@ -32,6 +32,7 @@ def tiny(**changes):
     return preset("fast", "branin", **(TINY | changes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("final", [0.0, None])
 def test_the_entropy_bonus_falls_by_a_cosine(tmp_path, final):
     trainer = Trainer(

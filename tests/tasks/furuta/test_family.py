@@ -154,6 +154,7 @@ def test_extreme_pendula_have_finite_values(name, rng):
     assert torch.isfinite(tasks.optimum).all()
 
 
+@pytest.mark.slow
 def test_too_much_voltage_ends_a_trial():
     tasks = nominal("furuta")
     start = math.radians(10)
@@ -198,6 +199,7 @@ class Watch(TorchDispatchMode):
         return operation(*args, **(kwargs or {}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_graph_can_record_it(name, rng, monkeypatch):
     for module in (physical, published):
