@@ -1,8 +1,12 @@
-"""One of several processes on a study: runs trials and writes down what it was given.
+"""Several processes on a study: each runs trials and writes down what it was given.
 
-python study_worker.py URL TRIALS
+python study_worker.py URL TRIALS WORKERS
+
+The workers are forked from one process, because the imports take seconds; each opens the storage
+and builds its sampler by itself.
 """
 
+import os
 import sys
 import time
 
@@ -46,8 +50,22 @@ def main(url, n_trials):
     for _ in range(n_trials):
         trial = study.ask(SPACE)
         study.tell(trial, value_at(trial.params))
-        print(trial.number, trial.params["x1"], trial.params["x2"], flush=True)
+        line = f"{trial.number} {trial.params['x1']} {trial.params['x2']}\n"
+        os.write(sys.stdout.fileno(), line.encode())  # at once: the workers share a pipe
+
+
+def fork(url, n_trials, n_workers):
+    """Start the workers; the exit status is 0 if that of all of them is."""
+    storage(url).engine.dispose()  # imports the database's modules, and keeps no connection
+    workers = []
+    for _ in range(n_workers):
+        worker = os.fork()
+        if worker == 0:
+            main(url, n_trials)
+            return 0
+        workers.append(worker)
+    return max(os.waitstatus_to_exitcode(os.waitpid(w, 0)[1]) != 0 for w in workers)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    sys.exit(fork(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -84,9 +84,9 @@ def test_the_gradient_search_finds_what_the_grid_finds_for_a_fifth_of_the_cost()
     for name in ("branin", "goldstein-price", "hartmann-3"):
         domain = metabo.family(name).domain
         searches = (searcher("grid", domain), searcher("gradient", domain))
-        found.append(compare(name, 12, 1, searches))
+        found.append(compare(name, 6, 1, searches))
     rows = torch.cat(found)
     rows = rows[rows[:, 1:3].amax(-1) >= 1e-12]
-    assert len(rows) >= 1000
+    assert len(rows) >= 500
     assert (rows[:, 2] >= (1 - 1e-6) * rows[:, 1]).double().mean() >= 0.95
     assert (rows[:, 4] <= rows[:, 3] / 5).all()

@@ -1,7 +1,10 @@
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.slow
 def test_experiments_run_where_only_the_core_is_installed():
     """On GPU machines there is no Typer, Rich or matplotlib."""
     code = (

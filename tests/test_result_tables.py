@@ -21,6 +21,7 @@ def tables():
     return module
 
 
+@pytest.mark.slow
 def test_every_marked_table_is_what_the_results_say(tables):
     differing = [
         page.name

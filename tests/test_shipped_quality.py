@@ -5,6 +5,7 @@ import pytest
 import metabo
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sources", ["", "-50"])
 @pytest.mark.parametrize("name", ["branin", "goldstein-price", "hartmann-3"])
 def test_ten_evaluations_get_further_than_eis_fifteen(name, sources):
@@ -15,6 +16,7 @@ def test_ten_evaluations_get_further_than_eis_fifteen(name, sources):
     assert ours[9] < 0.3 * ei[14]
 
 
+@pytest.mark.slow
 def test_a_grid_search_finds_the_way_to_branins_maximum():
     """Without the posterior mean in the score, seven of ten grid searches missed it at t = 10."""
     from grid_misses import watch

@@ -1,5 +1,7 @@
 """The run-time checks of the test suite find wrong shapes, at the first call and at later ones."""
 
+from typing import Literal
+
 import pytest
 import torch
 from jaxtyping import TypeCheckError, jaxtyped
@@ -44,6 +46,16 @@ def test_the_items_of_a_list_are_always_checked():
     assert total([1, 2.0]) == 3
     with pytest.raises(TypeCheckError):
         total(["one"])
+
+
+def test_a_literal_is_checked_by_its_value():
+    @jaxtyped(typechecker=checked)
+    def chosen(name: Literal["a", "b"]) -> str:
+        return name
+
+    assert chosen("a") + chosen("b") == "ab"
+    with pytest.raises(TypeCheckError):
+        chosen("c")
 
 
 def test_the_package_is_checked():

@@ -13,7 +13,8 @@ from metabo.paper import catalogue, job, results
 from metabo.paper.catalogue import Experiment, Scale
 
 
-def test_list_names_everything(metabo):
+@pytest.mark.slow
+def test_list_names_everything(metabo, unchecked):
     code, out, _ = metabo("list")
     assert code == 0
     for name in (
@@ -55,6 +56,7 @@ def test_evaluate_prints_a_table_and_writes_both_files(metabo, tmp_path):
     assert (tmp_path / "regret.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_train_shows_what_it_reached_and_can_be_resumed(metabo, tmp_path):
     folder = tmp_path / "run"
     start = ("train", "rhino-2", "--preset", "fast", "--iterations", 2, "--out", folder)
@@ -81,6 +83,7 @@ def test_train_shows_what_it_reached_and_can_be_resumed(metabo, tmp_path):
     assert code == 0
 
 
+@pytest.mark.slow
 def test_an_interrupted_training_names_the_command_that_continues_it(
     metabo, tmp_path, monkeypatch
 ):
@@ -190,6 +193,7 @@ def test_mistakes_are_one_sentence_and_exit_code_2(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_module_runs_as_a_command():
     command = [sys.executable, "-m", "metabo", "evaluate", "nothing"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -197,6 +201,7 @@ def test_the_module_runs_as_a_command():
     assert done.stderr.startswith("Error: Unknown family `nothing`.")
 
 
+@pytest.mark.slow
 def test_the_core_needs_no_plotting_terminal_or_shape_library():
     code = (
         "import sys; sys.modules['jaxtyping'] = None; "
@@ -207,6 +212,7 @@ def test_the_core_needs_no_plotting_terminal_or_shape_library():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
     arguments = ("report", "tuning", "--scale", "smoke", "--out", tmp_path)
     code, out, _ = metabo(*arguments)
@@ -255,6 +261,7 @@ def times(folder):
     return {p: p.stat().st_mtime_ns for p in folder.rglob("*") if p.is_file()}
 
 
+@pytest.mark.slow
 def test_report_only_reads_unless_told_otherwise(metabo, reported, tmp_path):
     before = times(tmp_path)
     code, out, _ = metabo(*reported)
@@ -266,6 +273,7 @@ def test_report_only_reads_unless_told_otherwise(metabo, reported, tmp_path):
     assert f"Wrote {picture}" in metabo(*reported)[1]
 
 
+@pytest.mark.slow
 def test_report_reads_each_file_of_the_chosen_experiment_once_and_no_other(
     metabo, reported, small, tmp_path, monkeypatch
 ):
@@ -281,6 +289,7 @@ def test_report_reads_each_file_of_the_chosen_experiment_once_and_no_other(
     assert seen == [tmp_path / unit.path for unit in small.units("smoke")]
 
 
+@pytest.mark.slow
 def test_report_writes_a_page_and_says_so(metabo, reported, tmp_path):
     page = tmp_path / "page"
     code, out, _ = metabo(*reported, "--page", page)
@@ -294,6 +303,7 @@ def test_report_writes_a_page_and_says_so(metabo, reported, tmp_path):
     assert "Cannot write the report to" in out
 
 
+@pytest.mark.slow
 def test_report_that_misses_nothing_names_the_way_to_run_all_again(metabo, reported, tmp_path):
     before = {p: t for p, t in times(tmp_path).items() if p.suffix == ".json"}
     code, out, _ = metabo(*reported, "--rerun")
@@ -303,6 +313,7 @@ def test_report_that_misses_nothing_names_the_way_to_run_all_again(metabo, repor
     assert before.items() <= times(tmp_path).items()
 
 
+@pytest.mark.slow
 def test_a_stopped_forced_report_goes_on_where_it_stopped(
     metabo, reported, small, tmp_path, monkeypatch
 ):

@@ -3,6 +3,7 @@ import pytest
 from metabo import Optimizer
 
 
+@pytest.mark.slow
 def test_explain_prints_decisions_and_draws_them(metabo, tmp_path):
     code, out, _ = metabo(
         "explain", "rhino-2", "--tasks", 2, "--budget", 4, "--steps", "1-2,4", "--out", tmp_path
@@ -14,6 +15,7 @@ def test_explain_prints_decisions_and_draws_them(metabo, tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == {"plane.png", "strategy.png"}
 
 
+@pytest.mark.slow
 def test_explain_takes_places_and_all_steps(metabo, tmp_path):
     options = ("--budget", 2, "--tasks", 1, "--steps", "all", "--at", "0.1,0.9")
     code, out, _ = metabo("explain", "branin", *options, "--out", tmp_path)
@@ -21,6 +23,7 @@ def test_explain_takes_places_and_all_steps(metabo, tmp_path):
     assert "Wrote plane.png, episode-1.png in" in out
 
 
+@pytest.mark.slow
 def test_explain_shows_a_run_that_a_journal_keeps(metabo, tmp_path):
     journal = tmp_path / "run.jsonl"
     with Optimizer(af="branin", journal=journal) as optimizer:

@@ -53,6 +53,7 @@ def test_a_name_may_have_an_equals_sign_and_a_text_be_empty():
         assert read_words([*words, "value=2"], space) == (params, 2.0)
 
 
+@pytest.mark.slow
 def test_the_shell_repeats_the_optimizer(metabo, tmp_path, space):
     journal = tmp_path / "run.jsonl"
     code, out, _ = metabo("init", journal, "--space", space, "--budget", 5, "--seed", 4)

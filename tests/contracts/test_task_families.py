@@ -43,11 +43,11 @@ def test_batched_is_a_loop_over_singles(name, rng):
     tasks = family.sample(4, rng)
     assert isinstance(tasks, Tasks)
     x = torch.stack([points(family, 9 + e)[-9:] for e in range(4)])
+    together, best = tasks(x), tasks.optimum
     for e in range(4):
         alone = tasks.take(torch.tensor([e]))
-        torch.testing.assert_close(tasks(x)[e : e + 1], alone(x[e : e + 1]), rtol=0, atol=1e-12)
-        best = tasks.optimum[e : e + 1]
-        torch.testing.assert_close(best, alone.optimum, rtol=0, atol=1e-12)
+        torch.testing.assert_close(together[e : e + 1], alone(x[e : e + 1]), rtol=0, atol=1e-12)
+        torch.testing.assert_close(best[e : e + 1], alone.optimum, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", [*params(APPROXIMATE), OWN])

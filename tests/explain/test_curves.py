@@ -27,6 +27,7 @@ def without_truth(explanation):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "files"),
     [
@@ -52,6 +53,7 @@ def test_the_plane_is_drawn(tmp_path):
     assert (tmp_path / "a.png").read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_a_table_is_drawn_as_dots(tmp_path):
     explanation = explain("branin", tasks=1, budget=2, steps=[2])
     (episode,) = explanation.episodes
@@ -62,6 +64,7 @@ def test_a_table_is_drawn_as_dots(tmp_path):
     assert (tmp_path / "a.png").read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_many_steps_and_episodes_go_into_further_pictures():
     explanation = explain("rhino-1", tasks=1, budget=7, steps=range(1, 8))
     assert list(pictures(replace(explanation, episodes=explanation.episodes * 4))) == [

@@ -33,6 +33,7 @@ def any_space(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_a_journal_of_a_rollout_is_explained_as_the_rollout(tmp_path):
     family = metabo.family("branin")
     task = family.sample(1, generator(0, "test tasks"))
@@ -101,6 +102,7 @@ def test_random_search_is_seen_with_the_gp_of_the_af():
     assert float(explanation.episodes[0].steps[0].std) == pytest.approx(float(own))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("space", "files"),
     [

@@ -103,6 +103,7 @@ def test_failed_abandoned_and_early_stopped_trials():
     next_trial(pending=[abandoned])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["loss", "-loss"])
 @pytest.mark.parametrize(("budget", "af"), [(None, "logei"), (12, None)])
 def test_without_an_artifact_any_space_works_and_fixed_parameters_stay(objective, budget, af):

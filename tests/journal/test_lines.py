@@ -29,6 +29,7 @@ def values(content):
     return [entry.record["value"] for entry in content.entries]
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_is_found_but_in_the_number_of_lines_where_it_changes_nothing(path):
     data, expected = path.read_bytes(), values(Journal(path))
     missed = []

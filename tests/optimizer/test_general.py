@@ -69,6 +69,7 @@ def test_it_brings_neither_a_space_nor_a_budget(general):
         metabo.Optimizer(SPACE)
 
 
+@pytest.mark.slow
 def test_a_function_in_another_unit_is_asked_for_the_same_points(general):
     plain, scaled = run(bowl), run(lambda params: 1000 * bowl(params) + 5)
     x, again = (torch.tensor([one.x for one in o.history]) for o in (plain, scaled))

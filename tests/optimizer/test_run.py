@@ -150,6 +150,7 @@ def test_telling_needs_neither_the_artifact_nor_a_model(tmp_path):
     assert len(Run.open(path).state.history) == 1
 
 
+@pytest.mark.slow
 def test_threads_processes_and_forks_lose_nothing_and_double_nothing(tmp_path):
     path = tmp_path / "run.jsonl"
     optimizer = Optimizer({"x": Float(0, 1)}, budget=1000, af="random", journal=path)
@@ -170,6 +171,7 @@ def test_threads_processes_and_forks_lose_nothing_and_double_nothing(tmp_path):
         assert [one.number for one in history] == list(range(1, len(expected) + 1))
 
 
+@pytest.mark.slow
 def test_a_fork_in_the_middle_of_telling_threads_sees_all_that_they_told(tmp_path, unchecked):
     path = tmp_path / "run.jsonl"
     optimizer = Optimizer({"x": Float(0, 1)}, budget=10_000, af="random", journal=path)
@@ -244,6 +246,7 @@ def test_without_a_journal_closing_changes_nothing():
     assert optimizer.n_told == 1
 
 
+@pytest.mark.slow
 def test_those_who_reserve_at_once_get_different_points(tmp_path):
     path = tmp_path / "run.jsonl"
     Optimizer(SPACE, budget=40, af="ei", search="sobol", journal=path).close()

@@ -17,6 +17,7 @@ from metabo.paper.results import Stored, stored
 from metabo.policies import searcher
 
 
+@pytest.mark.slow
 def test_every_unit_has_its_own_file_and_a_method_that_exists():
     units = [u for e in EXPERIMENTS.values() for s in SCALES for u in e.units(s)]
     assert len({u.path for u in units}) == len(units)

@@ -78,12 +78,15 @@ def test_every_artifact_that_ships_loads_and_describes_itself(name):
     af = load(name)
     family = metabo.family(af.card["family"])
     assert af.architecture.dim == family.domain.dim
-    assert af.card["prior"]["lengthscale"] == family.prior.lengthscale.tolist()
     budget = af.card["training"]["config"]["budget"] or family.budget
     assert af.card["budget"][1] == budget
     assert artifacts()[name].stat().st_size < 1_000_000
     assert (af.space, af.budget) == (space_of(family), budget)
-    assert af.prior.record() == family.prior.record()
+    stored, built = af.prior.record(), family.prior.record()
+    assert stored.keys() == built.keys()
+    for key, value in stored.items():  # a table's prior is fitted: machines round differently
+        is_text = isinstance(value, str)
+        assert built[key] == (value if is_text else pytest.approx(value, rel=1e-6)), key
 
 
 def test_a_card_may_leave_out_space_and_budget_but_they_are_not_made_up(path):

@@ -51,6 +51,7 @@ def test_ends_and_middles():
     )
 
 
+@pytest.mark.slow
 def test_uniform_points_decode_to_uniform_integers_and_choices():
     decoded = [SPACE.decode(p) for p in sobol(4095, SPACE.dim)]
     for layers in (1, 2, 3, 4):

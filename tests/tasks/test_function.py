@@ -28,6 +28,7 @@ def test_values_are_the_functions_and_optima_are_found(bowls, rng):
     assert torch.equal(tasks.take(torch.tensor([3]))(x[3:4]), tasks(x)[3:4])
 
 
+@pytest.mark.slow
 def test_optima_on_the_border_and_among_many_are_found(rng):
     def waves(x, p):
         return x[..., 0] + (p["rate"][:, None] * x[..., 1]).cos()
@@ -52,6 +53,7 @@ def test_the_prior_is_fitted_to_the_functions(bowls):
     assert bowls.prior.noise_variance.item() < 1e-4 * bowls.prior.signal_variance.item()
 
 
+@pytest.mark.slow
 def test_a_registered_family_can_be_trained_and_evaluated(bowls, tmp_path):
     metabo.register(bowls)
     tiny = {"hidden": (8,), "episodes": 4, "n_global": 20, "minibatches": 2, "iterations": 2}

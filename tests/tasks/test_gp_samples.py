@@ -60,6 +60,7 @@ def test_gradients_and_sums_are_those_of_the_function(kernel):
     torch.testing.assert_close(tasks.waves.on_sums(left, right).flatten(1), tasks(sums))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gp-rbf:dim=1", "gp-rbf", "gp-matern52:dim=2"])
 def test_the_optimum_is_a_value_that_no_point_exceeds(name):
     family = metabo.family(name)

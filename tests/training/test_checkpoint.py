@@ -160,6 +160,7 @@ def test_where_none_can_be_used_the_advice_is_no_dead_end(folder):
     Trainer(CONFIG, folder / "another").run(seconds=0)
 
 
+@pytest.mark.slow
 def test_no_single_fault_goes_unnoticed(finished, folder, caplog):
     whole, expected = (finished / NEWEST).read_bytes(), resumed(folder)
     before = load_file(finished / BEFORE)

@@ -19,6 +19,7 @@ def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_members_differ_and_their_mean_is_the_artifact(tmp_path):
     told = []
     path = train("branin", out=tmp_path, members=2, on_event=told.append, **SMALL)
@@ -30,6 +31,7 @@ def test_members_differ_and_their_mean_is_the_artifact(tmp_path):
     assert [(e.iteration, e.iterations) for e in told] == [(k + 1, 8) for k in range(8)]
 
 
+@pytest.mark.slow
 def test_the_log_holds_means_over_members(tmp_path):
     train("branin", out=tmp_path, members=2, **SMALL)
     parts = [lines(tmp_path / f"member-{k}" / "log.jsonl") for k in range(2)]
@@ -39,12 +41,12 @@ def test_the_log_holds_means_over_members(tmp_path):
         assert (mean["score"] is None) == (a["score"] is None)
 
 
+@pytest.mark.slow
 def test_a_killed_team_goes_on_and_ends_with_the_same_weights(tmp_path):
-    whole = train("branin", out=tmp_path / "whole", members=2, **SMALL)
-    for number in range(10):
-        part = train(
-            "branin", out=tmp_path / "p", members=2, seconds=0.0, resume=number > 0, **SMALL
-        )
+    settings = SMALL | {"members": 2, "iterations": 2}
+    whole = train("branin", out=tmp_path / "whole", **settings)
+    for number in range(5):
+        part = train("branin", out=tmp_path / "p", seconds=0.0, resume=number > 0, **settings)
     for a, b in zip(load(str(whole)).parameters(), load(str(part)).parameters(), strict=True):
         assert torch.equal(a, b)
 
@@ -118,6 +120,7 @@ def test_a_team_of_which_only_a_damaged_configuration_is_left_says_what_to_do(tm
     _begin(preset("default", "branin", members=2, **SMALL), tmp_path / "config.json", resume=False)
 
 
+@pytest.mark.slow
 def test_a_team_that_lost_a_configuration_and_lines_of_a_log_goes_on(team):
     (team / "member-0" / "config.json").unlink()
     log = team / "member-1" / "log.jsonl"

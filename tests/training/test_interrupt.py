@@ -31,6 +31,7 @@ def same(a, b):
     return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [1, 3, 4])
 def test_an_interrupted_run_is_saved_and_ends_with_the_same_bits(tmp_path, at):
     seen = []
@@ -74,6 +75,7 @@ def test_the_second_interrupt_stops_at_once_and_the_last_checkpoint_is_there(tmp
     assert seen == [3, 4]
 
 
+@pytest.mark.slow
 def test_an_interrupted_team_goes_on_and_ends_with_the_same_weights(tmp_path):
     def on_event(event):
         if event.iteration == 6:  # the second iteration of the second member
@@ -127,6 +129,7 @@ def test_the_command_to_go_on_is_the_one_given():
     )
 
 
+@pytest.mark.slow
 def test_from_the_shell_the_command_that_is_printed_goes_on(tmp_path):
     settings = {k: v for k, v in TINY.items() if k not in ("preset", "iterations", "hidden")}
     words = ["branin", "--preset", "fast", "--iterations", "30", "--out", str(tmp_path / "a b")]

@@ -16,7 +16,7 @@ import optuna
 import study_worker
 from study_worker import storage, value_at
 
-WORKERS, TRIALS = 4, 5
+WORKERS, TRIALS = 4, 3
 
 
 def require_server():
@@ -72,17 +72,11 @@ def sqlite(tmp_path):
 def test_four_processes_lose_no_trial_and_repeat_none_they_could_see(server, request):
     url = request.getfixturevalue(server)
     optuna.create_study(study_name="shared", storage=storage(url), direction="maximize")
-    worker = [sys.executable, study_worker.__file__, url, str(TRIALS)]
+    workers = [sys.executable, study_worker.__file__, url, str(TRIALS), str(WORKERS)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    processes = [
-        subprocess.Popen(
-            worker, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
-        for _ in range(WORKERS)
-    ]
-    results = [process.communicate(timeout=300) for process in processes]
-    assert [process.returncode for process in processes] == [0] * WORKERS, results
-    acknowledged = [line.split() for out, _ in results for line in out.splitlines()]
+    done = subprocess.run(workers, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done
+    acknowledged = [line.split() for line in done.stdout.splitlines()]
 
     trials = optuna.load_study(study_name="shared", storage=storage(url)).trials
     assert len(acknowledged) == len(trials) == WORKERS * TRIALS

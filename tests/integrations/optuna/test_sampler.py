@@ -78,6 +78,7 @@ def test_the_sampler_proposes_what_an_optimizer_proposes(number):
     assert points == [one.x for one in optimizer.history]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 @pytest.mark.parametrize(("budget", "af"), [(None, "logei"), (12, None)])
 def test_without_an_artifact_any_space_works_and_equals_an_optimizer(direction, budget, af):
@@ -92,6 +93,7 @@ def test_without_an_artifact_any_space_works_and_equals_an_optimizer(direction, 
         study.tell(trial, mixed_value(trial.params))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unchecked")
 def test_a_study_goes_on_after_each_restart_as_if_never_stopped(tmp_path):
     task = branin(0)

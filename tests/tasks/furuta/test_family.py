@@ -4,6 +4,7 @@ import math
 import shutil
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 import torch
@@ -23,6 +24,7 @@ from metabo.training.graphs import _form
 NAMES = ["furuta-reference", "furuta"]
 
 
+@cache
 def nominal(name):
     return metabo.family(name).read([NOMINAL])
 
@@ -109,6 +111,7 @@ def test_regulators_keep_the_pendulum_up(name, rng):
     assert (cost < 50).all()
 
 
+@pytest.mark.slow
 def test_at_most_one_in_twenty_uniform_gains_keeps_the_pendulum_up(rng):
     for name in NAMES:
         tasks = nominal(name)
@@ -117,6 +120,7 @@ def test_at_most_one_in_twenty_uniform_gains_keeps_the_pendulum_up(rng):
         assert 0.005 < (share == 1).double().mean() < 0.05
 
 
+@pytest.mark.slow
 def test_the_longer_it_stays_up_the_better(rng):
     tasks = nominal("furuta")
     unit = torch.rand(1, 3000, 4, generator=rng, dtype=torch.float64)
@@ -129,6 +133,7 @@ def test_the_longer_it_stays_up_the_better(rng):
     assert cost[share == 1].max() < cost[share < 0.9].min()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("size", [1e3, 1e8, 1e160, 1e308, math.inf, math.nan])
 def test_no_gains_give_nan(name, size):
@@ -139,6 +144,7 @@ def test_no_gains_give_nan(name, size):
     assert (values < -2.5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_extreme_pendula_have_finite_values(name, rng):
     family = metabo.family(name, scale=(0.01, 100))
@@ -148,6 +154,7 @@ def test_extreme_pendula_have_finite_values(name, rng):
     assert torch.isfinite(tasks.optimum).all()
 
 
+@pytest.mark.slow
 def test_too_much_voltage_ends_a_trial():
     tasks = nominal("furuta")
     start = math.radians(10)
@@ -192,6 +199,7 @@ class Watch(TorchDispatchMode):
         return operation(*args, **(kwargs or {}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_graph_can_record_it(name, rng, monkeypatch):
     for module in (physical, published):

@@ -77,12 +77,14 @@ def drift_of_energy(step, **options):
     return worst
 
 
+@pytest.mark.slow
 def test_energy_is_conserved_without_input_and_friction():
     fine, coarse = drift_of_energy(1e-3), drift_of_energy(4e-3)
     assert fine < 1e-7
     assert coarse / fine > 100  # what is left is the integrator's, of order four
 
 
+@pytest.mark.slow
 def test_the_published_term_does_not_conserve_energy():
     assert drift_of_energy(1e-3, is_published=True) > 0.01
 

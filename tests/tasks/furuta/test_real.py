@@ -59,6 +59,7 @@ def test_a_trial_is_a_function_of_machine_and_gains(mujoco):
     assert first == Variation.numbered(0)
 
 
+@pytest.mark.slow
 def test_regulators_lose_on_the_machines_what_the_simulation_leaves_out(mujoco):
     tasks, gains = nominal()
     values = [-math.log10(run(Variation.numbered(n), gains).cost) for n in range(10)]
@@ -99,6 +100,7 @@ def test_methods_run_on_the_machines(mujoco):
     assert torch.isfinite(run.methods["ei"].regret).all()
 
 
+@pytest.mark.slow
 def test_their_sources_are_the_simulations():
     here, there = (source_data(metabo.family(f), 2, 5) for f in ("furuta-real", "furuta"))
     assert torch.equal(here.y, there.y)
