@@ -6,8 +6,8 @@ from metabo.acquisition import NeuralAF
 from metabo.domain import lattice
 from metabo.errors import OptionError
 from metabo.state import BOState
+from metabo.tasks import family
 from metabo.training import TrainConfig, preset, read_settings
-from metabo.training.presets import usual_preset
 from metabo.training.rollouts import training_searches
 
 
@@ -85,9 +85,9 @@ def test_budgets_come_in_steps_down_from_the_largest():
 
 
 def test_families_have_a_usual_preset():
-    assert usual_preset("gp-rbf:dim=2") == "general"
-    assert usual_preset("svm") == "table"
-    assert usual_preset("branin") == "default"
+    assert family("gp-rbf:dim=2").preset == "general"
+    assert family("svm").preset == "table"
+    assert family("branin").preset == "default"
 
 
 def test_the_general_preset_serves_any_dimension():

@@ -18,7 +18,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from metabo.evaluation.evaluate import Evaluation
+from metabo.evaluation.results import Evaluation
 from metabo.evaluation.table_summary import marks, table_rows
 from metabo.metrics import quantiles
 from metabo.paper.catalogue import Unit

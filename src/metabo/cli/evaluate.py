@@ -1,5 +1,7 @@
 """`metabo evaluate`."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -15,10 +17,9 @@ from metabo.evaluation.setting import Hyperparameters
 from metabo.evaluation.table_summary import table_record
 from metabo.options import parse
 from metabo.policies import SearchName
-from metabo.pretrained import load
-from metabo.store import require_writable, save_json, write_all
-from metabo.tasks import family
-from metabo.tasks.tabular import TabularFamily
+from metabo.pretrained import TrainedAF, load
+from metabo.store import require_writable, write_all
+from metabo.tasks import Provenance, family
 
 
 def evaluate_(
@@ -58,12 +59,12 @@ def evaluate_(
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
     setting = family(family_)
-    is_table = isinstance(setting, TabularFamily)
     require_writable(folder, ("results.json", "regret.png"))
-    if artifact is not None and "metabo" in names:
-        _warn_of_another_family(artifact, family_)
-        if isinstance(setting, TabularFamily):
-            _warn_of_known_data(artifact, setting)
+    af = load(artifact) if artifact is not None and "metabo" in names else None
+    if af is not None and artifact is not None:
+        _warn_of_another_family(artifact, af, family_)
+        if setting.provenance is not None:
+            _warn_of_known_data(artifact, af, setting.provenance)
     progress, bars = progress_bars(), dict[str, TaskID]()
 
     def on_progress(name: str, step: int, total: int) -> None:
@@ -74,13 +75,14 @@ def evaluate_(
 
     try:
         evaluation = evaluate(
-            family_,
+            setting,
+            label=family_,
             methods=names,
             tasks=tasks,
             seed=seed,
             budget=budget,
             task_file=task_file,
-            artifact=artifact,
+            artifact=artifact if af is None else af,
             search=cast(SearchName, search),
             hyperparameters=cast(Hyperparameters, hyperparameters),
             device=device,
@@ -89,27 +91,20 @@ def evaluate_(
     finally:
         if bars:
             progress.stop()
-    records = {
-        name: table_record(result.regret[None]) for name, result in evaluation.methods.items()
-    }
-    title = f"{family_}: mean simple regret on {evaluation.tasks} data sets"
-    write_all(
-        folder,
-        {
-            "results.json": save_json(evaluation.record()),
-            "regret.png": lambda path: (
-                plot_tables(records, title, path) if is_table else plot_regret(evaluation, path)
-            ),
-        },
-    )
-    if is_table:
+    picture: Callable[[Path], object] = partial(plot_regret, evaluation)
+    if evaluation.summary == "mean":
+        title = f"{family_}: mean simple regret on {evaluation.tasks} data sets"
+        results = evaluation.methods.items()
+        records = {name: table_record(result.regret[None]) for name, result in results}
+        picture = partial(plot_tables, records, title)
+    write_all(folder, {"results.json": evaluation.save, "regret.png": picture})
+    if evaluation.summary == "mean":
         console.print(means(title, records, evaluation.budget, width=console.width))
     console.print(summary(evaluation))
     say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
 
 
-def _warn_of_another_family(artifact: str, name: str) -> None:
-    af = load(artifact)
+def _warn_of_another_family(artifact: str, af: TrainedAF, name: str) -> None:
     trained = str(af.card.get("family", name))
     if af.architecture.is_for_any_dimension:  # it is meant for others
         return
@@ -117,15 +112,15 @@ def _warn_of_another_family(artifact: str, name: str) -> None:
         _warn(f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.")
 
 
-def _warn_of_known_data(artifact: str, setting: TabularFamily) -> None:
-    """An AF does well on what it was learned from, and that tells nothing."""
-    data = load(artifact).card.get("data")
+def _warn_of_known_data(artifact: str, af: TrainedAF, tried: Provenance) -> None:
+    """Warn if the AF is tested on data it was learned from, where doing well says nothing."""
+    data = af.card.get("data")
     learned = data.get("datasets", []) if isinstance(data, dict) else []
-    known = [name for name in setting.test_names if name in learned]
+    known = [name for name in tried.test if name in learned]
     if known:
         _warn(
             f"The artifact `{artifact}` was learned from {len(known)} of the "
-            f"{len(setting.test_names)} data sets kept for testing, `{known[0]}` among them."
+            f"{len(tried.test)} data sets kept for testing, `{known[0]}` among them."
         )
 
 

@@ -18,7 +18,6 @@ from metabo.paper.published import SECONDS
 from metabo.paper.runs.strategy import episodes
 from metabo.paper.sheet import Results
 from metabo.tasks import family as family_of
-from metabo.tasks import space_of
 
 _STUDIES: dict[Kind, Callable[[Experiment, Results], Figure]] = {
     "control": study_figures.control,
@@ -77,7 +76,7 @@ def _strategy(experiment: Experiment, results: Results, path: Path) -> None:
     """GP, truth and scores: a row per step, a column per run."""
     (family,) = experiment.families
     runs = episodes(results[family, "metabo"]["result"])
-    space = space_of(family_of(family))
+    space = family_of(family).space
     draw_curves_over_x(Explanation(family, family, space, "value", runs, ()), runs, path)
 
 

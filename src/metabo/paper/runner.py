@@ -10,8 +10,8 @@ from pathlib import Path
 import torch
 
 from metabo.errors import DataError, MetaBOError
-from metabo.evaluation.evaluate import versions
 from metabo.evaluation.methods import identity
+from metabo.evaluation.results import versions
 from metabo.inputs import parse_json, read_bytes
 from metabo.paper.catalogue import Unit
 from metabo.paper.runs import RUNS, Job, Record

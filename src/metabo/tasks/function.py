@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.domain import Box, sobol
+from metabo.domain import sobol
 from metabo.errors import DataError, OptionError, ShapeError, brief, shown
 from metabo.gp import Prior, fit
 from metabo.options import Range
 from metabo.rules import BUDGET, whole
 from metabo.shapes import Float, Int
-from metabo.space import MOST_COORDINATES
+from metabo.space import MOST_COORDINATES, Space
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.parameters import ParameterBox, TaskParameter
 
@@ -70,7 +70,7 @@ def function_family(
 
     if prior is None:
         prior = _fitted(function, box.sobol(8), dim)
-    return ParametricFamily(name, Box(dim), prior, budget, box, make)
+    return ParametricFamily(name, Space.cube(dim), prior, budget, box, make)
 
 
 @dataclass(frozen=True)

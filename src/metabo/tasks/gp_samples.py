@@ -7,11 +7,11 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from metabo.domain import Box
-from metabo.errors import OptionError, brief
 from metabo.gp import Prior
 from metabo.options import Range
+from metabo.rules import whole
 from metabo.shapes import Float, Int
+from metabo.space import Space
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.fourier import FourierSum, SpectralKernel
 from metabo.tasks.maximum import Effort, global_maximum
@@ -98,8 +98,7 @@ def gp_sample_family(
         lengthscale: Range that each function's is drawn from, the same for all axes.
         noise: Standard deviation of the noise in observed values.
     """
-    if not 1 <= dim <= MOST_DIMENSIONS:
-        raise OptionError(f"`dim` must lie in 1..{MOST_DIMENSIONS}, but got {brief(dim)}.")
+    whole(1, MOST_DIMENSIONS).require("dim", dim)
     box = ParameterBox(
         (
             TaskParameter("lengthscale", *lengthscale, limits=((0.01, 100.0),)),
@@ -115,5 +114,6 @@ def gp_sample_family(
         [sum(lengthscale) / 2] * dim, signal_variance=1.0, noise_variance=0.0, kernel=kernel
     )
     budget = 30 + 10 * dim
-    family = ParametricFamily(f"gp-{kernel}", Box(dim), prior, budget, box, make)
+    cube = Space.cube(dim)
+    family = ParametricFamily(f"gp-{kernel}", cube, prior, budget, box, make, preset="general")
     return family.observed_with(noise)

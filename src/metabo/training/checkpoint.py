@@ -21,7 +21,6 @@ from metabo.errors import DataError, shown
 from metabo.inputs import parse_json, require_file
 from metabo.store import save_bytes, write_all
 from metabo.tasks import TaskFamily
-from metabo.tasks.tabular import TabularFamily
 from metabo.training.config import TrainConfig
 from metabo.training.folder import BEFORE, NEWEST, require_same
 
@@ -243,13 +242,11 @@ def _digest(metadata: dict[str, str], tensors: dict[str, Tensor]) -> str:
 
 
 def _data(family: TaskFamily) -> dict[str, dict[str, object]]:
-    """The fingerprints of what is learned from and validated on, where that is measured data."""
-    if not isinstance(family, TabularFamily):
+    """The fingerprints of the measured data that are learned from and validated on."""
+    known = family.provenance
+    if known is None:
         return {}
-    return {
-        "sources": family.fingerprint(),
-        "validation": family.fingerprint(family.validation_names),
-    }
+    return {"sources": known.sources.record(), "validation": known.validation.record()}
 
 
 def _digests(data: dict[str, dict[str, object]]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
-from metabo.evaluation.evaluate import MethodResult, evaluate
+from metabo.evaluation import MethodResult, evaluate
 from metabo.metrics import quantiles
 from metabo.paper.catalogue import Unit
 

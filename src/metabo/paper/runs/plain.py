@@ -11,7 +11,6 @@ from metabo.paper.catalogue import Unit
 from metabo.paper.runs.job import Job, Record, regret_record
 from metabo.store import save_json
 from metabo.tasks import family as family_of
-from metabo.tasks.tabular import TabularFamily
 
 REPEATS = 5
 """Runs of a method on a table: ties and random search depend on random numbers."""
@@ -41,7 +40,7 @@ def table(job: Job) -> Record:
 
 def _datasets(unit: Unit) -> list[dict[str, str]]:
     """The data sets kept for testing, as many as the unit has tasks."""
-    family = family_of(unit.family).test()
-    if not isinstance(family, TabularFamily):
+    known = family_of(unit.family).test().provenance
+    if known is None:
         raise OptionError(f"The family `{unit.family}` has no data sets. Take `svm`.")
-    return [{"dataset": name} for name in family.test_names[: unit.tasks]]
+    return [{"dataset": name} for name in known.test[: unit.tasks]]
