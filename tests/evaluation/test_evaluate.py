@@ -63,7 +63,8 @@ def test_episodes_in_chunks_are_those_of_one_batch(monkeypatch):
         return metabo.evaluate("branin:noise=0.1", methods=["metabo", "random"], tasks=7, budget=3)
 
     whole = run()
-    monkeypatch.setattr("metabo.evaluation.evaluate.AT_ONCE", 3)
+    module = import_module("metabo.evaluation.evaluate")  # its name is also the function's
+    monkeypatch.setattr(module, "AT_ONCE", 3)
     told = []
     parts = metabo.evaluate(
         "branin:noise=0.1",

@@ -88,15 +88,29 @@ def gp_sample_family(
     lengthscale: Range = (0.05, 0.5),
     noise: float = 0.0,
 ) -> ParametricFamily:
-    """Functions drawn from a GP of unit variance, by default with the paper's lengthscales.
+    """Make a family of functions drawn from a GP of unit variance.
 
-    A task is told its own lengthscale; the family's prior has the middle of the range.
+    By default the lengthscales are the paper's. A task knows its own lengthscale; the family's
+    prior has the middle of the range.
 
     Args:
-        kernel: Of the GP.
-        dim: Of the unit cube they live on.
-        lengthscale: Range that each function's is drawn from, the same for all axes.
+        kernel: Kernel of the GP.
+        dim: Number of dimensions of the unit cube.
+        lengthscale: Range that the lengthscale of each function is drawn from; it is the same for
+            all axes.
         noise: Standard deviation of the noise in observed values.
+
+    Returns:
+        The family, with a budget of 30 evaluations and 10 more per dimension.
+
+    Raises:
+        OptionError: If a value does not fit.
+
+    Example:
+        >>> from metabo.tasks.gp_samples import gp_sample_family
+        >>> family = gp_sample_family("rbf", dim=2)
+        >>> family.name, family.budget, family.preset
+        ('gp-rbf', 50, 'general')
     """
     whole(1, MOST_DIMENSIONS).require("dim", dim)
     box = ParameterBox(
