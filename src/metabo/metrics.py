@@ -6,6 +6,9 @@ from torch import Tensor
 from metabo.seeding import generator
 from metabo.shapes import Float, Int
 
+_AT_ONCE = 2**24
+"""Numbers that are sorted or drawn again at a time, to bound memory."""
+
 
 def simple_regret(
     values: Float[Tensor, "E T"], observed: Float[Tensor, "E T"], optimum: Float[Tensor, " E"]
@@ -21,7 +24,10 @@ def simple_regret(
 
 def quantiles(regret: Float[Tensor, "E T"], levels: list[float]) -> Float[Tensor, "q T"]:
     """Quantiles over episodes at each step, linearly interpolated."""
-    return torch.quantile(regret, regret.new_tensor(levels), dim=0)
+    # torch takes 2**24 numbers at a time; the steps do not depend on one another.
+    width = max(1, _AT_ONCE // max(1, len(regret)))
+    parts = [torch.quantile(p, regret.new_tensor(levels), dim=0) for p in regret.split(width, 1)]
+    return torch.cat(parts, -1)
 
 
 def bootstrap_mean(
@@ -32,7 +38,11 @@ def bootstrap_mean(
     Tasks are drawn again with replacement: the interval tells how much the mean depends on which
     of them happened to be there. Methods given the same seed are compared on the same draws.
     """
-    means = regret[_resampled(len(regret), draws, seed)].mean(1)  # draws T
+    source, n = generator(seed, "bootstrap"), len(regret)
+    # One stream, whatever the number of draws at a time: results do not depend on it.
+    left = torch.arange(draws).split(max(1, _AT_ONCE // max(1, regret.numel())))
+    parts = [regret[_resampled(n, len(some), source)].mean(1) for some in left]
+    means = torch.cat(parts)  # draws T
     return _interval(means, regret.mean(0), level)
 
 
@@ -40,7 +50,9 @@ def bootstrap_median(
     regret: Float[Tensor, "E T"], *, level: float = 0.9, draws: int = 1000, seed: int = 0
 ) -> Float[Tensor, "3 T"]:
     """Lower end, median and upper end of an interval for the median over tasks, as above."""
-    medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
+    medians = regret[_resampled(len(regret), draws, generator(seed, "bootstrap"))].quantile(
+        0.5, 1
+    )  # draws T
     return _interval(medians, regret.quantile(0.5, 0), level)
 
 
@@ -56,15 +68,17 @@ def bootstrap_steps(
 
     T + 1 stands for never.
     """
-    medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
+    medians = regret[_resampled(len(regret), draws, generator(seed, "bootstrap"))].quantile(
+        0.5, 1
+    )  # draws T
     steps = steps_to(medians, threshold).sort().values
     cut = int((1 - level) / 2 * draws)
     whole = steps_to(regret.quantile(0.5, 0)[None], threshold)
     return int(steps[cut]), int(whole), int(steps[draws - 1 - cut])
 
 
-def _resampled(n: int, draws: int, seed: int) -> Int[Tensor, "draws n"]:
-    return torch.randint(n, (draws, n), generator=generator(seed, "bootstrap"))
+def _resampled(n: int, draws: int, source: torch.Generator) -> Int[Tensor, "draws n"]:
+    return torch.randint(n, (draws, n), generator=source)
 
 
 def _interval(

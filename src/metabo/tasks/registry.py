@@ -192,9 +192,9 @@ def registered(*families: ParametricFamily) -> Iterator[None]:
         >>> import metabo
         >>> def bowl(x, p):
         ...     return -(x - p["place"][:, None, None]).square().sum(-1)
-        >>> bowls = metabo.function_family("bowls", bowl, dim=1, parameters={"place": (0.2, 0.8)})
-        >>> with metabo.tasks.registered(bowls):
-        ...     metabo.family("bowls").budget
+        >>> cups = metabo.function_family("cups", bowl, dim=1, parameters={"place": (0.2, 0.8)})
+        >>> with metabo.tasks.registered(cups):
+        ...     metabo.family("cups").budget
         30
     """
     registry = _current().copy()
