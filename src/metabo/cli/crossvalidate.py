@@ -18,6 +18,7 @@ from metabo.evaluation.crossvalidate import (
 from metabo.evaluation.table_summary import table_record
 from metabo.options import convert
 from metabo.store import require_writable, write_all
+from metabo.tasks import family
 from metabo.training import read_settings
 
 
@@ -48,6 +49,7 @@ def crossvalidate_(
 ) -> None:
     """Tell how well a learned AF would serve new data sets; killed, the same command goes on."""
     names = [name.strip() for name in methods.split(",") if name.strip()]
+    family(family_)  # a mistake in its name is told before one in the folder's
     folder = out or Path("runs") / f"crossvalidate-{family_.replace(':', '-').replace('/', '-')}"
     require_writable(folder, ("crossvalidation.json", "crossvalidation.png"))
     changes: dict[str, object] = {"validate": validate, "jobs": jobs, "seed": seed}
