@@ -24,6 +24,15 @@ def cuda():
     return "cuda"
 
 
+@pytest.fixture(autouse=True)
+def own_registry():
+    """Forget at the end of each test which families it registered."""
+    from metabo.tasks import registered  # not before the shape checks are switched on
+
+    with registered():
+        yield
+
+
 @pytest.fixture
 def rng():
     return torch.Generator().manual_seed(0)

@@ -10,7 +10,6 @@ import typer
 import metabo
 from metabo.cli import app
 from metabo.paper.catalogue import EXPERIMENTS
-from metabo.tasks import registry
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -51,7 +50,6 @@ def test_the_code_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatch,
     for module in NEEDS.findall(page.read_text()):
         pytest.importorskip(module, reason=f"{page.name} needs {module}")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "FAMILIES", registry.FAMILIES.copy())
     names = {"__name__": "__main__"}
     for code in blocks(page):
         exec(compile(code, str(page), "exec"), names)

@@ -76,3 +76,13 @@ def test_steps_have_an_interval_that_holds_them_and_one_too_many_for_never(rng):
     assert bootstrap_steps(regret, -9.0) == (21, 21, 21)
     same = torch.tensor([[3.0, 1.0, 0.5]]).double().expand(4, -1)
     assert bootstrap_steps(same, 1.0) == (2, 2, 2)
+
+
+def test_summaries_of_many_tasks_in_parts_are_those_at_once(monkeypatch, rng):
+    regret = torch.rand(11, 5, generator=rng, dtype=torch.float64)
+    levels = [0.3, 0.5, 0.7]
+    whole = quantiles(regret, levels), bootstrap_mean(regret, draws=40)
+    monkeypatch.setattr("metabo.metrics._AT_ONCE", 3 * regret.numel())
+    assert torch.equal(bootstrap_mean(regret, draws=40), whole[1])
+    monkeypatch.setattr("metabo.metrics._AT_ONCE", 2 * len(regret))
+    assert torch.equal(quantiles(regret, levels), whole[0])

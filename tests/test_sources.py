@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import metabo
-from metabo.domain import Finite, sobol
+from metabo.domain import sobol
 from metabo.errors import OptionError
 from metabo.seeding import generator
 from metabo.sources import source_data
@@ -129,12 +129,14 @@ def test_the_environment_moves_the_cache(tmp_path, monkeypatch):
 
 
 def test_points_of_a_finite_domain_are_taken_at_even_distances(tmp_path):
-    points = sobol(9, 2)
-    family = replace(metabo.family("branin"), domain=Finite(points))
+    family = metabo.family("svm")
+    points, n = family.domain.points, len(family.domain.points)
     assert torch.equal(source_data(family, 2, cache=tmp_path).x, points)
-    assert torch.equal(source_data(family, 2, 3, cache=tmp_path).x, points[[0, 3, 6]])
-    with pytest.raises(OptionError, match=r"`N` must lie in 1..9 "):
-        source_data(family, 2, 10, cache=tmp_path)
+    assert torch.equal(
+        source_data(family, 2, 3, cache=tmp_path).x, points[[0, n // 3, 2 * n // 3]]
+    )
+    with pytest.raises(OptionError, match=rf"`N` must lie in 1..{n} "):
+        source_data(family, 2, n + 1, cache=tmp_path)
 
 
 def test_predicted_best_designs_are_at_least_as_good_as_the_data_says(tmp_path):

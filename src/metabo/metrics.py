@@ -6,6 +6,9 @@ from torch import Tensor
 from metabo.seeding import generator
 from metabo.shapes import Float, Int
 
+_AT_ONCE = 2**24
+"""Numbers that are sorted or drawn again at a time, to bound memory."""
+
 
 def simple_regret(
     values: Float[Tensor, "E T"], observed: Float[Tensor, "E T"], optimum: Float[Tensor, " E"]
@@ -36,7 +39,10 @@ def quantiles(regret: Float[Tensor, "E T"], levels: list[float]) -> Float[Tensor
         >>> quantiles(torch.tensor([[1.0], [2.0], [3.0]]), [0.5]).tolist()
         [[2.0]]
     """
-    return torch.quantile(regret, regret.new_tensor(levels), dim=0)
+    # torch sorts at most 2**24 numbers at a time; the steps do not depend on one another.
+    width = max(1, _AT_ONCE // max(1, len(regret)))
+    parts = [torch.quantile(p, regret.new_tensor(levels), dim=0) for p in regret.split(width, 1)]
+    return torch.cat(parts, -1)
 
 
 def bootstrap_mean(
@@ -54,7 +60,11 @@ def bootstrap_mean(
         >>> bootstrap_mean(torch.tensor([[2.0], [2.0]])).tolist()
         [[2.0], [2.0], [2.0]]
     """
-    means = regret[_resampled(len(regret), draws, seed)].mean(1)  # draws T
+    source, n = generator(seed, "bootstrap"), len(regret)
+    # One stream, whatever the number of draws at a time: results do not depend on it.
+    left = torch.arange(draws).split(max(1, _AT_ONCE // max(1, regret.numel())))
+    parts = [regret[_resampled(n, len(some), source)].mean(1) for some in left]
+    means = torch.cat(parts)  # draws T
     return _interval(means, regret.mean(0), level)
 
 
@@ -70,7 +80,8 @@ def bootstrap_median(
         >>> bootstrap_median(torch.tensor([[2.0], [2.0]])).tolist()
         [[2.0], [2.0], [2.0]]
     """
-    medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
+    drawn = _resampled(len(regret), draws, generator(seed, "bootstrap"))
+    medians = regret[drawn].quantile(0.5, 1)  # draws T
     return _interval(medians, regret.quantile(0.5, 0), level)
 
 
@@ -92,15 +103,16 @@ def bootstrap_steps(
         >>> bootstrap_steps(torch.tensor([[2.0, 1.0, 0.5], [2.0, 1.0, 0.5]]), threshold=1.0)
         (2, 2, 2)
     """
-    medians = regret[_resampled(len(regret), draws, seed)].quantile(0.5, 1)  # draws T
+    drawn = _resampled(len(regret), draws, generator(seed, "bootstrap"))
+    medians = regret[drawn].quantile(0.5, 1)  # draws T
     steps = steps_to(medians, threshold).sort().values
     cut = int((1 - level) / 2 * draws)
     whole = steps_to(regret.quantile(0.5, 0)[None], threshold)
     return int(steps[cut]), int(whole), int(steps[draws - 1 - cut])
 
 
-def _resampled(n: int, draws: int, seed: int) -> Int[Tensor, "draws n"]:
-    return torch.randint(n, (draws, n), generator=generator(seed, "bootstrap"))
+def _resampled(n: int, draws: int, source: torch.Generator) -> Int[Tensor, "draws n"]:
+    return torch.randint(n, (draws, n), generator=source)
 
 
 def _interval(

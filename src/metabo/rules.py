@@ -7,6 +7,7 @@ place what is accepted and how a message names it.
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 from metabo.errors import DataError, MetaBOError, OptionError, brief, listed, shown, unknown
 
@@ -24,6 +25,28 @@ class Rule:
     """Whether a value is one; it never raises."""
     choices: tuple[str, ...] = ()
     """The words to choose from, where the value is a word: a message names the nearest."""
+
+    def require_in(
+        self,
+        where: str,
+        value: object,
+        *,
+        remedy: str = "",
+        error: type[MetaBOError] = DataError,
+    ) -> None:
+        """Raise unless a value from outside is such a value.
+
+        Args:
+            where: What the value is, such as "`log` of parameter `x`".
+            value: What was found.
+            remedy: A sentence that says what to do.
+            error: The kind of error to raise.
+
+        Raises:
+            MetaBOError: Of the kind given, if the value is not accepted.
+        """
+        if not self.accepts(value):
+            raise error(f"{where} must be {self.form}, but is {brief(value)}. {remedy}".rstrip())
 
     def require(self, name: str, value: object, *, in_shell: str | None = None) -> None:
         """Raise unless an argument is such a value.
@@ -46,7 +69,7 @@ class Rule:
 
 def is_number(value: object) -> bool:
     """Whether a value is a finite number that a float can hold; `True` and `False` are not."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
         return math.isfinite(value)
@@ -95,7 +118,7 @@ def list_of(each: Rule, what: str, *, least: int = 0, most: int | None = None) -
 
 
 def optional(rule: Rule) -> Rule:
-    """The same, or nothing."""
+    """Return a rule that also accepts null."""
     return Rule(f"{rule.form}, or null", lambda v: v is None or rule.accepts(v))
 
 
@@ -131,20 +154,16 @@ def require_fields(
     Raises:
         MetaBOError: Of the kind given, if a field is unknown, missing or not accepted.
     """
-    if not isinstance(record, Mapping):
-        raise error(f"{where} must be an object, but is {brief(record)}. {remedy}")
+    OBJECT.require_in(where, record, remedy=remedy, error=error)
+    assert isinstance(record, Mapping)
     for name, value in record.items():
         if name not in rules:
             raise error(
                 f"{where} must have no other fields than {listed(rules)}, but has "
-                f"`{shown(name)}`. {remedy}"
+                f"`{shown(name)}`. {remedy}".rstrip()
             )
-        if not rules[name].accepts(value):
-            raise error(
-                f"`{shown(name)}` in {where} must be {rules[name].form}, but is {brief(value)}. "
-                f"{remedy}"
-            )
+        rules[name].require_in(f"`{shown(name)}` in {where}", value, remedy=remedy, error=error)
     for name in required:
         if name not in record:
-            raise error(f"`{name}` is missing in {where}. {remedy}")
+            raise error(f"`{name}` is missing in {where}. {remedy}".rstrip())
     return dict(record)

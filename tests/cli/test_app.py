@@ -157,7 +157,10 @@ def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, 
         (("evaluate", "branin", "--out", "x" * 300), "Error: The output folder"),
         (("evaluate", "[/red]"), "Error: Unknown family `[/red]`."),
         (("evaluate", "branin", "--methods", "ucb:beta=-1"), "Error: `beta` must be finite"),
-        (("evaluate", "branin:sources=99999999999999999"), "Error: `sources` must lie in"),
+        (
+            ("evaluate", "branin:sources=99999999999999999"),
+            "Error: `sources` must be a whole number in",
+        ),
         (
             ("evaluate", "branin", "--artifact", "branin"),
             "Error: The artifact `branin` is for the method `metabo`, which is not among",
@@ -393,7 +396,7 @@ def test_an_argument_is_named_as_it_was_typed(metabo):
     _, _, err = metabo("evaluate", "branin", "--budget", "99999999999999999999")
     assert err.startswith("Error: `--budget` must be a whole number in 1..10000, but got `9999999")
     _, _, err = metabo("train", "branin:sources=0")
-    assert err.startswith("Error: `sources` must lie in 1..1000000, but got 0")
+    assert err.startswith("Error: `sources` must be a whole number in 1..1000000, but got 0")
     typed = ["train", "--task-file=x"]
     assert in_shell_words("`task_file` must hold", typed) == "`--task-file` must hold"
     assert in_shell_words("`budget` must be", typed) == "`budget` must be"

@@ -7,7 +7,8 @@ from families import APPROXIMATE, NUMBERED, TABLES, params, points
 import metabo
 from metabo.errors import OptionError
 from metabo.seeding import generator
-from metabo.tasks import FAMILIES, TaskFamily, Tasks
+from metabo.tasks import TaskFamily, Tasks, registered
+from metabo.training import PRESETS
 
 OWN = "own-bumps"
 
@@ -21,9 +22,8 @@ def bumps(x, p):
 def own_family():
     """A family made of a function, registered for this suite only."""
     parameters = {"place": (0.2, 0.8), "height": (0.5, 1.5)}
-    metabo.register(metabo.function_family(OWN, bumps, dim=2, parameters=parameters))
-    yield
-    FAMILIES.pop(OWN)
+    with registered(metabo.function_family(OWN, bumps, dim=2, parameters=parameters)):
+        yield
 
 
 @pytest.mark.parametrize("name", [*params(), OWN])
@@ -33,6 +33,9 @@ def test_it_says_all_a_run_needs(name):
     assert family.name == name
     assert family.prior.dim == family.domain.dim
     assert family.budget >= 1
+    assert family.space.dim == family.domain.dim
+    assert family.preset in PRESETS
+    assert family.summary == ("mean" if family.provenance else "median")
 
 
 @pytest.mark.parametrize("name", [*params(), OWN])

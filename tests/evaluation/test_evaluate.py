@@ -1,4 +1,5 @@
 import json
+from importlib import import_module
 from inspect import signature
 
 import pytest
@@ -55,6 +56,60 @@ def test_results_have_the_promised_form():
         torch.testing.assert_close(regret.quantile(0.5, 0).tolist(), result["median"])
         torch.testing.assert_close(regret.mean(0).tolist(), result["mean"])
         assert result["seconds_per_episode"] > 0
+
+
+def test_episodes_in_chunks_are_those_of_one_batch(monkeypatch):
+    def run():
+        return metabo.evaluate("branin:noise=0.1", methods=["metabo", "random"], tasks=7, budget=3)
+
+    whole = run()
+    module = import_module("metabo.evaluation.evaluate")  # its name is also the function's
+    monkeypatch.setattr(module, "AT_ONCE", 3)
+    told = []
+    parts = metabo.evaluate(
+        "branin:noise=0.1",
+        methods=["metabo", "random"],
+        tasks=7,
+        budget=3,
+        on_progress=lambda *step: told.append(step),
+    )
+    for name, result in whole.methods.items():
+        assert torch.equal(parts.methods[name].queries, result.queries)
+        assert torch.equal(parts.methods[name].regret, result.regret)
+    assert [step for step in told if step[0] == "random"] == [
+        ("random", done + 1, 9) for done in range(9)
+    ]
+
+
+def test_the_file_of_results_has_the_text_of_the_record(tmp_path, monkeypatch):
+    monkeypatch.setattr("metabo.evaluation.results._ROWS", 2)
+    outcome = metabo.evaluate("rhino-1", methods=["ei", "random"], tasks=5, budget=2)
+    outcome.save(tmp_path / "results.json")
+    assert (tmp_path / "results.json").read_text() == json.dumps(outcome.record())
+
+
+def test_the_family_is_built_once_and_its_artifact_loaded_once(monkeypatch):
+    calls = []
+    for place in ("metabo.tasks.registry.build", "metabo.pretrained.artifact._read"):
+        module, name = place.rsplit(".", 1)
+        original = getattr(import_module(module), name)
+
+        def counted(*given, name=name, original=original):
+            calls.append(name)
+            return original(*given)
+
+        monkeypatch.setattr(place, counted)
+    metabo.evaluate("rhino-1", methods=["metabo", "ei"], tasks=1, budget=1)
+    assert sorted(calls) == ["_read", "build"]
+
+
+def test_a_family_and_an_artifact_can_be_given_themselves():
+    family, af = metabo.family("rhino-1"), metabo.load("rhino-1")
+    by_name = metabo.evaluate("rhino-1", methods=["metabo"], tasks=2, budget=2)
+    given = metabo.evaluate(family, methods=["metabo"], tasks=2, budget=2, artifact=af)
+    assert torch.equal(given.methods["metabo"].regret, by_name.methods["metabo"].regret)
+    assert given.methods["metabo"].identity == by_name.methods["metabo"].identity
+    assert (given.family, given.summary) == ("rhino-1", "median")
 
 
 def test_a_method_is_stored_with_all_its_options_and_its_artifact(tmp_path):

@@ -15,7 +15,7 @@ from metabo.loop import rollout
 from metabo.policies import CLASSICAL, Proposal, searcher
 from metabo.pretrained import artifacts
 from metabo.seeding import generator
-from metabo.tasks import TasksWithPrior, space_of
+from metabo.tasks import TasksWithPrior
 
 MIXED = Space({"rate": Float(1e-4, 1.0, log=True), "n": Int(1, 9), "kind": Choice(("a", "b"))})
 QUADRATIC = {"x": Float(-1.0, 2.0), "y": Float(0.0, 5.0)}
@@ -65,7 +65,7 @@ def test_ask_tell_repeats_the_rollout_to_the_bit(name, family_name):
     brings = name == "metabo" and "x" in metabo.load(family_name).architecture.features
     prior = tasks.prior if isinstance(tasks, TasksWithPrior) else family.prior
     optimizer = Optimizer(
-        None if brings else space_of(family),
+        None if brings else family.space,
         af=family_name if name == "metabo" else name,
         prior=None if brings else prior,
         budget=budget,

@@ -18,7 +18,6 @@ from metabo.errors import DataError, MetaBOError, OptionError
 from metabo.pretrained import artifacts, first_sha256, load, read_card, save
 from metabo.pretrained.card import FORMAT
 from metabo.space import Space
-from metabo.tasks import space_of
 
 SHAPE = Architecture(2, ("mean", "std", "x"), (8, 8), "tanh", normalize=True)
 
@@ -81,7 +80,7 @@ def test_every_artifact_that_ships_loads_and_describes_itself(name):
     budget = af.card["training"]["config"]["budget"] or family.budget
     assert af.card["budget"][1] == budget
     assert artifacts()[name].stat().st_size < 1_000_000
-    assert (af.space, af.budget) == (space_of(family), budget)
+    assert (af.space, af.budget) == (family.space, budget)
     stored, built = af.prior.record(), family.prior.record()
     assert stored.keys() == built.keys()
     for key, value in stored.items():

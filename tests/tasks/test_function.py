@@ -3,7 +3,6 @@ import torch
 
 import metabo
 from metabo.errors import DataError, OptionError, ShapeError
-from metabo.tasks import FAMILIES
 
 
 def bowl(x, p):
@@ -15,8 +14,7 @@ PARAMETERS = {"place": (0.2, 0.8), "height": (-1.0, 1.0)}
 
 @pytest.fixture
 def bowls():
-    yield metabo.function_family("bowls", bowl, dim=2, parameters=PARAMETERS, budget=6)
-    FAMILIES.pop("bowls", None)
+    return metabo.function_family("bowls", bowl, dim=2, parameters=PARAMETERS, budget=6)
 
 
 def test_values_are_the_functions_and_optima_are_found(bowls, rng):
@@ -60,7 +58,7 @@ def test_a_registered_family_can_be_trained_and_evaluated(bowls, tmp_path):
     path = metabo.train("bowls", preset="fast", out=tmp_path, validation_tasks=4, **tiny)
     run = metabo.evaluate("bowls", methods=["metabo", "ei"], tasks=3, artifact=str(path))
     assert (run.methods["ei"].regret >= -1e-9).all()
-    with pytest.raises(OptionError, match=r"There is a family `bowls`. Choose another name"):
+    with pytest.raises(OptionError, match=r"A family `bowls` already exists. Choose another name"):
         metabo.register(bowls)
     metabo.register(bowls, replace=True)
 
@@ -76,7 +74,7 @@ def test_mistakes_are_named():
         OptionError, match=r"`budget` must be a whole number in 1..10000, but got 0"
     ):
         metabo.function_family("a", bowl, dim=2, parameters=PARAMETERS, budget=0)
-    with pytest.raises(OptionError, match="A family's name is made of lower-case letters"):
+    with pytest.raises(OptionError, match="A family's name must be made of lower-case letters"):
         metabo.register(metabo.function_family("a,b", bowl, dim=2, parameters=PARAMETERS))
     scalar = metabo.function_family(
         "a", bowl, dim=2, parameters=PARAMETERS, optimum=lambda p: p["height"].max()

@@ -114,7 +114,7 @@ def test_a_task_file_names_lengthscale_and_seed():
 
 
 def test_a_number_of_dimensions_out_of_range_is_refused():
-    with pytest.raises(OptionError, match=r"`dim` must lie in 1..20, but got 0"):
+    with pytest.raises(OptionError, match=r"`dim` must be a whole number in 1..20, but got 0"):
         metabo.family("gp-rbf:dim=0")
 
 

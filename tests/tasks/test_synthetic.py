@@ -187,8 +187,8 @@ def test_an_empty_task_list_is_refused():
         ("branin:translation=0.2..0.1", "low <= high"),
         ("branin:scale=-2..-1", "`scale` must meet"),
         ("branin:scale=1e400..2", r"of finite numbers, but got `1e400..2`"),
-        ("branin:sources=0", r"`sources` must lie in 1..1000000, but got 0"),
-        ("branin:noise=-1", r"`noise` must lie in 0..1e6"),
+        ("branin:sources=0", r"`sources` must be a whole number in 1..1000000, but got 0"),
+        ("branin:noise=-1", r"`noise` must be a number in 0..1e"),
         ("branin:noise=nan", "`noise` of family `branin` must be a finite number"),
     ],
 )

@@ -6,8 +6,8 @@ from metabo.acquisition import NeuralAF
 from metabo.domain import lattice
 from metabo.errors import OptionError
 from metabo.state import BOState
+from metabo.tasks import family
 from metabo.training import TrainConfig, preset, read_settings
-from metabo.training.presets import usual_preset
 from metabo.training.rollouts import training_searches
 
 
@@ -62,15 +62,15 @@ def test_a_configuration_survives_being_stored():
         ("paper", {"candidates": ()}, "`candidates` must name at least one"),
         ("paper", {"reward": "foo"}, "`reward` must be one of `log`, `linear`, but got `foo`"),
         ("paper", {"iterations": 2.5}, "`iterations` must be a whole number, but got `2.5`"),
-        ("paper", {"gamma": 7.0}, r"`gamma` must lie in 0..1, but got 7"),
-        ("paper", {"n_global": -3}, "`n_global` must lie in 1..1,000,000"),
-        ("paper", {"clip": -1.0}, "`clip` must be positive and finite, but got -1"),
+        ("paper", {"gamma": 7.0}, r"`gamma` must be a number in 0..1, but got 7"),
+        ("paper", {"n_global": -3}, "`n_global` must be a whole number in 1..1000000"),
+        ("paper", {"clip": -1.0}, "`clip` must be a positive number, but got -1"),
         ("paper", {"entropy_coefficient": float("nan")}, "must be a finite number"),
         ("paper", {"learning_rate": float("inf")}, "`learning_rate` must be a finite number"),
         ("paper", {"budget": 2.5}, "`budget` must be a whole number, but got `2.5`"),
         ("paper", {"hidden": 64}, "`hidden` must be whole numbers with commas between"),
         ("paper", {"normalize": "no"}, "`normalize` must be `true` or `false`, but got `no`"),
-        ("paper", {"episodes": 0}, "`episodes` must lie in 1..1,000,000, but got 0"),
+        ("paper", {"episodes": 0}, "`episodes` must be a whole number in 1..1000000, but got 0"),
     ],
 )
 def test_impossible_settings_are_refused(unchecked, name, changes, message):
@@ -85,9 +85,9 @@ def test_budgets_come_in_steps_down_from_the_largest():
 
 
 def test_families_have_a_usual_preset():
-    assert usual_preset("gp-rbf:dim=2") == "general"
-    assert usual_preset("svm") == "table"
-    assert usual_preset("branin") == "default"
+    assert family("gp-rbf:dim=2").preset == "general"
+    assert family("svm").preset == "table"
+    assert family("branin").preset == "default"
 
 
 def test_the_general_preset_serves_any_dimension():

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from metabo.errors import DataError, OptionError, OutputError
 from metabo.pretrained import load
 from metabo.space.schema import from_json
-from metabo.tasks import family, space_of
+from metabo.tasks import family
 from metabo.training import Trainer, TrainingError, preset
 
 TINY = {
@@ -68,7 +68,7 @@ def test_a_run_leaves_an_artifact_a_log_and_its_configuration(tmp_path):
     assert card["training"]["best_score"] == max(scores.values())
     assert scores[card["training"]["best_iteration"]] == max(scores.values())
     assert set(card["validation"]["median_regret"]) == {"metabo", "ei", "random"}
-    assert from_json(card["space"]) == load(path).space == space_of(family("branin"))
+    assert from_json(card["space"]) == load(path).space == family("branin").space
     assert load(path).prior.record() == family("branin").prior.record()
 
 

@@ -71,7 +71,7 @@ def crossvalidate_(
         if methods is None
         else [name.strip() for name in methods.split(",") if name.strip()]
     )
-    family(family_)
+    family(family_)  # a mistake in its name is reported before one in the folder's
     folder = out or Path("runs") / f"crossvalidate-{family_.replace(':', '-').replace('/', '-')}"
     require_writable(folder, ("crossvalidation.json", "crossvalidation.png"))
     changes: dict[str, object] = {"validate": validate, "jobs": jobs, "seed": seed}

@@ -1,5 +1,7 @@
 """`metabo evaluate`."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +12,8 @@ from metabo.cli.parameters import Device, Family, Search, TaskFile
 from metabo.rules import MAX_BUDGET
 
 if TYPE_CHECKING:
-    from metabo.tasks.tabular import TabularFamily
+    from metabo.pretrained import TrainedAF
+    from metabo.tasks import Provenance
 
 
 def evaluate_(
@@ -77,19 +80,19 @@ def evaluate_(
     from metabo.evaluation.plots import plot_regret, plot_tables
     from metabo.evaluation.summary import summary
     from metabo.evaluation.table_summary import marks, mean_table, table_record
-    from metabo.store import require_writable, save_json, write_all
+    from metabo.pretrained import load
+    from metabo.store import require_writable, write_all
     from metabo.tasks import family
-    from metabo.tasks.tabular import TabularFamily
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
     setting = family(family_)
-    is_table = isinstance(setting, TabularFamily)
     require_writable(folder, ("results.json", "regret.png"))
-    if artifact is not None and "metabo" in names:
-        _warn_of_another_family(artifact, family_)
-        if isinstance(setting, TabularFamily):
-            _warn_of_known_data(artifact, setting)
+    af = load(artifact) if artifact is not None and "metabo" in names else None
+    if af is not None and artifact is not None:
+        _warn_of_another_family(artifact, af, family_)
+        if setting.provenance is not None:
+            _warn_of_known_data(artifact, af, setting.provenance)
     progress, bars = progress_bars(), dict[str, TaskID]()
 
     def on_progress(name: str, step: int, total: int) -> None:
@@ -100,13 +103,14 @@ def evaluate_(
 
     try:
         evaluation = evaluate(
-            family_,
+            setting,
+            label=family_,
             methods=names,
             tasks=tasks,
             seed=seed,
             budget=budget,
             task_file=task_file,
-            artifact=artifact,
+            artifact=artifact if af is None else af,
             search=search,
             hyperparameters=hyperparameters,
             device=device,
@@ -115,30 +119,22 @@ def evaluate_(
     finally:
         if bars:
             progress.stop()
-    records = {
-        name: table_record(result.regret[None]) for name, result in evaluation.methods.items()
-    }
-    title = f"{family_}: mean simple regret on {evaluation.tasks} data sets"
-    write_all(
-        folder,
-        {
-            "results.json": save_json(evaluation.record()),
-            "regret.png": lambda path: (
-                plot_tables(records, title, path) if is_table else plot_regret(evaluation, path)
-            ),
-        },
-    )
-    if is_table:
+    picture: Callable[[Path], object] = partial(plot_regret, evaluation)
+    if evaluation.summary == "mean":
+        title = f"{family_}: mean simple regret on {evaluation.tasks} data sets"
+        results = evaluation.methods.items()
+        records = {name: table_record(result.regret[None]) for name, result in results}
+        picture = partial(plot_tables, records, title)
+    write_all(folder, {"results.json": evaluation.save, "regret.png": picture})
+    if evaluation.summary == "mean":
         print_table(mean_table(title, records, marks(evaluation.budget)))
     print_table(summary(evaluation))
     say(f"Wrote {folder / 'results.json'} and {folder / 'regret.png'}")
 
 
-def _warn_of_another_family(artifact: str, name: str) -> None:
+def _warn_of_another_family(artifact: str, af: "TrainedAF", name: str) -> None:
     from metabo.options import parse
-    from metabo.pretrained import load
 
-    af = load(artifact)
     trained = str(af.card.get("family", name))
     if af.architecture.is_for_any_dimension:  # it is meant for others
         return
@@ -146,17 +142,15 @@ def _warn_of_another_family(artifact: str, name: str) -> None:
         _warn(f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.")
 
 
-def _warn_of_known_data(artifact: str, setting: "TabularFamily") -> None:
-    """An AF does well on what it was learned from, and that tells nothing."""
-    from metabo.pretrained import load
-
-    data = load(artifact).card.get("data")
+def _warn_of_known_data(artifact: str, af: "TrainedAF", tried: "Provenance") -> None:
+    """Warn if the AF is tested on data it was learned from, where doing well says nothing."""
+    data = af.card.get("data")
     learned = data.get("datasets", []) if isinstance(data, dict) else []
-    known = [name for name in setting.test_names if name in learned]
+    known = [name for name in tried.test if name in learned]
     if known:
         _warn(
             f"The artifact `{artifact}` was learned from {len(known)} of the "
-            f"{len(setting.test_names)} data sets kept for testing, `{known[0]}` among them."
+            f"{len(tried.test)} data sets kept for testing, `{known[0]}` among them."
         )
 
 

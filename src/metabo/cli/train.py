@@ -71,11 +71,13 @@ def train_(
     from metabo.pretrained import read_card
     from metabo.store import require_writable, write_all
     from metabo.tasks import family
-    from metabo.training import Event, TensorBoard, read_settings, train
+    from metabo.training import Event, TensorBoard, read_settings
+    from metabo.training import preset as preset_of
+    from metabo.training.api import run_training
     from metabo.training.folder import has_run
     from metabo.training.interrupt import farewell
 
-    family(family_)
+    setting = family(family_)
     folder = out or Path("runs") / f"train-{family_.replace(':', '-').replace('/', '-')}"
     require_writable(folder, ("af.safetensors", "log.jsonl", "config.json", "curve.png"))
     changes: dict[str, Any] = {"device": device, "seed": seed}
@@ -107,14 +109,13 @@ def train_(
             show(outcome, folder / "folds")
             changes["stop_at"] = outcome.stop
         try:
-            path = train(
-                family_,
-                out=folder,
-                preset=preset,
+            path = run_training(
+                preset_of(preset or setting.preset, family_, **changes),
+                folder,
+                family=setting,
                 seconds=seconds,
                 resume=resume,
                 on_event=on_event,
-                **changes,
             )
         finally:
             if bars:

@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from metabo.errors import DataError, OptionError
-from metabo.evaluation.evaluate import evaluate, require_methods, versions
+from metabo.evaluation.evaluate import evaluate, require_methods
 from metabo.evaluation.methods import method as method_of
+from metabo.evaluation.results import versions
 from metabo.evaluation.setting import Setting
 from metabo.evaluation.table_summary import table_record
 from metabo.evaluation.training_pool import TrainingRuns, scores
@@ -28,12 +29,10 @@ from metabo.policies import searcher
 from metabo.rules import whole
 from metabo.shapes import Float
 from metabo.store import save_json, write_all
+from metabo.tasks import TaskFamily
 from metabo.tasks import family as family_of
-from metabo.tasks.tabular import TabularFamily
-from metabo.tasks.tabular.split import units_of
 from metabo.training import TrainConfig
 from metabo.training import preset as preset_of
-from metabo.training.presets import usual_preset
 from metabo.version import commit
 
 SETTINGS = "settings.json"
@@ -54,7 +53,7 @@ class CrossValidation:
     budget: int
     datasets: tuple[str, ...]
     regret: dict[str, Float[Tensor, "R M T"]]
-    """Of each method on each data set, none of which it had seen, in each of several runs."""
+    """Regret of each method on each data set, none of which it had seen, in each run."""
     stops: tuple[int, ...]
     """After how many iterations each fold's run stopped."""
     stop: int
@@ -109,15 +108,16 @@ def cross_validate(
         changes: Settings of the training that differ from the preset's.
     """
     setting = family_of(family)
-    if not isinstance(setting, TabularFamily):
+    data = setting.provenance
+    if data is None:
         raise OptionError(
             f"Cross-validation deals data sets to folds, but `{family}` is not a family of tables."
         )
     if any(option in parse(family)[1] for option in ("fold", "folds", "validate", "turn")):
         raise OptionError(f"Leave `fold`, `folds`, `validate` and `turn` out of `{family}`.")
     if folds == LEAVE_ONE_OUT:
-        folds = len(units_of(setting.table.sources, setting.table.together))
-    whole(2, len(setting.table.sources)).require("folds", folds)
+        folds = len(data.groups)
+    whole(2, sum(map(len, data.groups))).require("folds", folds)
     names = [f"{family}:folds={folds}:fold={k}:seed={seed}" for k in range(folds)]
     turns = range(min(PROBES, folds - 1)) if validate else range(0)
     probes = {
@@ -125,14 +125,16 @@ def cross_validate(
         for k, name in enumerate(names)
         for turn in turns
     }
-    for name in (*names, *probes.values()):
+    # Every mistake in the split and the methods comes to light before the first training.
+    built = [family_of(name) for name in names]
+    for name in probes.values():
         family_of(name)
     whole(1, 1024).require("jobs", jobs)
-    _require_methods(methods, names[0])
+    _require_methods(methods, built[0])
     settings: dict[str, object] = {"seed": seed, **changes}
-    config = _configuration(family, settings)
+    config = _configuration(family, setting.preset, settings)
     chosen = {"folds": folds, "validate": validate, "first runs": len(turns), **config.record()}
-    _begin(out, {**chosen, **_identity(family, setting)})
+    _begin(out, {**chosen, "family": family, "data": data.sources.record()})
     iterations = {f"fold-{k}": config.end * config.members for k in range(folds)}
     iterations |= {_probe(*place): config.end for place in probes}
     runs = TrainingRuns(
@@ -157,12 +159,13 @@ def cross_validate(
     datasets: list[str] = []
     parts: dict[str, list[Tensor]] = {method: [] for method in methods}
     _tell(on_progress, "testing", 0, folds)
-    for k, name in enumerate(names):
-        tested = _tests(name)
+    for k, fold in enumerate(built):
+        assert fold.provenance is not None
+        tested = fold.provenance.test
         datasets += tested
         folder = out / f"fold-{k}"
         write_all(folder, {"tasks.json": save_json([{"dataset": d} for d in tested])})
-        for method, regret in _evaluated(name, methods, folder, repeats, seed):
+        for method, regret in _evaluated(fold, methods, folder, repeats, seed):
             parts[method].append(regret)
         _tell(on_progress, "testing", k + 1, folds)
     outcome = CrossValidation(
@@ -182,30 +185,24 @@ def _probe(fold: int, turn: int) -> str:
     return f"probe-{fold}-{turn}"
 
 
-def _require_methods(methods: Sequence[str], family: str) -> None:
-    """Every mistake in a method's name or options comes to light before the first training."""
+def _require_methods(methods: Sequence[str], target: TaskFamily) -> None:
+    """Raise if a method's name or options are wrong."""
     require_methods(methods)
-    target = family_of(family)
     search = searcher("gradient", target.domain, repeats=target.noise > 0)
     for text in methods:
         if text.strip() != "metabo":  # its artifact is yet to be learned
             method_of(text, Setting(target, search))
 
 
-def _configuration(family: str, settings: Mapping[str, object]) -> TrainConfig:
-    """A training with these settings, a preset among them or not; it raises if none can be."""
+def _configuration(family: str, usual: str, settings: Mapping[str, object]) -> TrainConfig:
+    """A training with these settings, with the usual preset unless they name one."""
     changes = dict(settings)
-    return preset_of(str(changes.pop("preset", None) or usual_preset(family)), family, **changes)
+    return preset_of(str(changes.pop("preset", None) or usual), family, **changes)
 
 
 def _tell(on_progress: Progress | None, what: str, done: int, total: int) -> None:
     if on_progress is not None:
         on_progress(what, done, total)
-
-
-def _identity(family: str, setting: TabularFamily) -> dict[str, object]:
-    """What is dealt to folds: the family and its data."""
-    return {"family": family, "data": setting.fingerprint()}
 
 
 def _begin(out: Path, settings: Mapping[str, object]) -> None:
@@ -248,19 +245,13 @@ def _best(curve: list[tuple[int, float]]) -> int:
     return max(at for (at, _), s in zip(curve, smooth, strict=True) if s >= smooth.max() - noise)
 
 
-def _tests(name: str) -> tuple[str, ...]:
-    family = family_of(name)
-    assert isinstance(family, TabularFamily)
-    return family.test_names
-
-
 def _evaluated(
-    name: str, methods: Sequence[str], folder: Path, repeats: int, seed: int
+    fold: TaskFamily, methods: Sequence[str], folder: Path, repeats: int, seed: int
 ) -> Iterator[tuple[str, Tensor]]:
     """The regret of each method on a fold's data sets, in several runs."""
     runs = [
         evaluate(
-            name,
+            fold,
             methods=methods,
             task_file=folder / "tasks.json",
             artifact=folder / "af.safetensors" if "metabo" in methods else None,

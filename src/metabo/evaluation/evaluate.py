@@ -1,142 +1,104 @@
 """Run methods on the same test tasks and keep what happened."""
 
-import platform
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-import numpy
 import torch
-from torch import Tensor
 
 from metabo.devices import require_device
 from metabo.errors import DataError, OptionError, brief, shown, unknown
-from metabo.evaluation.methods import identity, method
+from metabo.evaluation.methods import Method, resolved
+from metabo.evaluation.results import Evaluation, MethodResult
 from metabo.evaluation.setting import HYPERPARAMETERS, Hyperparameters, Setting
 from metabo.inputs import read_json
 from metabo.loop import rollout
-from metabo.metrics import quantiles
 from metabo.options import parse
 from metabo.policies import CLASSICAL, SEARCHES, Policy, Refitted, SearchName, searcher
+from metabo.pretrained import TrainedAF
+from metabo.rules import BUDGET, whole
 from metabo.seeding import generator
-from metabo.shapes import Float
-from metabo.tasks import TaskFamily, Tasks
-from metabo.tasks import family as family_of
-from metabo.version import __version__, commit
+from metabo.tasks import TaskFamily, Tasks, named
 
 STREAMS = ("test tasks", "validation tasks")
+AT_ONCE = 1000
+"""Episodes in lockstep: more would take more memory, and no result depends on it."""
 Progress = Callable[[str, int, int], None]
-"""Told after each step: the method, the steps done and the budget."""
-
-
-@dataclass(frozen=True)
-class MethodResult:
-    """How one method did on all tasks."""
-
-    regret: Float[Tensor, "E T"]
-    queries: Float[Tensor, "E T D"]
-    seconds_per_episode: float
-    """Wall-clock seconds of the lockstep run divided by its episodes."""
-    identity: dict[str, str]
-    """All options, given or not, and a hash of the artifact where there is one."""
-
-    def record(self) -> dict[str, object]:
-        """As stored in `results.json`."""
-        q30, median, q70 = quantiles(self.regret, [0.3, 0.5, 0.7])
-        return {
-            "median": median.tolist(),
-            "q30": q30.tolist(),
-            "q70": q70.tolist(),
-            "mean": self.regret.mean(0).tolist(),
-            "regret": self.regret.tolist(),
-            "queries": self.queries.tolist(),
-            "seconds_per_episode": self.seconds_per_episode,
-            "identity": self.identity,
-        }
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The outcome of `evaluate`."""
-
-    family: str
-    budget: int
-    tasks: int
-    seed: int
-    device: str
-    search: str
-    hyperparameters: Hyperparameters
-    stream: str
-    task_file: str | None
-    """Name of the file that gave the tasks; None where they were drawn from the stream."""
-    methods: dict[str, MethodResult]
-
-    def record(self) -> dict[str, object]:
-        """As stored in `results.json`."""
-        head = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "methods"}
-        results = {name: result.record() for name, result in self.methods.items()}
-        return {**head, "versions": versions(), "commit": commit(), "methods": results}
-
-
-def versions() -> dict[str, str]:
-    """Of all that results depend on."""
-    return {
-        "metabo": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": numpy.__version__,
-    }
+"""Called after each step with the method, the steps done and the steps in total."""
 
 
 def evaluate(
-    family: str,
+    family: str | TaskFamily,
     *,
     methods: Sequence[str] = ("ei", "random"),
     tasks: int | None = None,
     seed: int = 0,
     budget: int | None = None,
     task_file: str | Path | None = None,
-    artifact: str | Path | None = None,
+    artifact: str | Path | TrainedAF | None = None,
     search: SearchName = "gradient",
     hyperparameters: Hyperparameters = "known",
     device: str = "cpu",
     stream: str = "test tasks",
     on_progress: Progress | None = None,
+    label: str | None = None,
 ) -> Evaluation:
-    """Run each method on the same tasks, all episodes of a method in lockstep.
+    """Run each method on the same tasks, many episodes of a method in lockstep.
 
     Args:
-        family: Its name, such as `branin` or `branin:noise=0.1`.
-        methods: Methods, such as `ei` or `ucb:beta=9`.
-        tasks: How many tasks to draw; they depend on the seed alone and never occur in training.
+        family: The tasks: a name, such as `branin` or `branin:noise=0.1`, or a family itself.
+        methods: Names of methods, such as `ei` or `ucb:beta=9`.
+        tasks: Number of tasks to draw; they depend on the seed alone and never occur in training.
             100 if None, or all where a family has fewer.
-        seed: Of the tasks and of the random numbers in the episodes.
+        seed: Random seed for the tasks and for the random numbers in the episodes.
         budget: Evaluations per episode; the family's own if None.
         task_file: A JSON list with the parameters of each task, instead of drawn tasks.
-        artifact: Name or file of the AF that the method `metabo` uses; the family's own if None.
-            The other methods have no use for it.
+        artifact: The AF that the method `metabo` uses, or its name or file; the family's own if
+            None. The other methods have no use for it.
         search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
             `sobol`.
-        hyperparameters: Of the GP: `known`, those of the family or of each task; or `fitted`
-            during the run to standardized values, as for a user who knows none.
+        hyperparameters: Hyperparameters of the GP: `known`, those of the family or of each task;
+            or `fitted` during the run to standardized values, as for a user who knows none.
         device: `cpu` or `cuda`.
-        stream: Of the random numbers that tasks are drawn from: to choose parameters, take
+        stream: Random stream that tasks are drawn from: to choose parameters, take
             `validation tasks`.
         on_progress: Called after each step of each method.
+        label: Name of the family in the outcome; by default the name given, or the family's own.
+
+    Returns:
+        The regret and the queries of each method on each task. `record` gives the outcome as
+        `metabo evaluate` stores it, and `save` writes it.
+
+    Raises:
+        OptionError: If the family, a method or an option is unknown or does not fit.
+        DataError: If the task file or the artifact cannot be used.
+        ShapeError: If the artifact was trained for another number of dimensions.
+
+    Examples:
+        >>> import metabo
+        >>> outcome = metabo.evaluate("branin", methods=["ei", "random"], tasks=2, budget=3)
+        >>> outcome.methods["ei"].regret.shape
+        torch.Size([2, 3])
     """
-    setting = family_of(family)
+    name, setting = named(family)
     part = setting.test() if stream == "test tasks" else setting.validation()
     if part is None:
-        raise OptionError(f"Family `{family}` has no validation tasks. Keep some apart.")
+        raise OptionError(
+            f"Family `{name}` has no validation tasks. Keep some apart: `:validate=5`."
+        )
     tasks = min(100, part.n_tasks or 100) if tasks is None else tasks
     budget = setting.budget if budget is None else budget
-    _check(methods, tasks=tasks, budget=budget, search=search, device=device, stream=stream)
-    if hyperparameters not in HYPERPARAMETERS:
-        raise unknown("value of `hyperparameters`", hyperparameters, HYPERPARAMETERS)
+    require_methods(methods)
+    whole(1, 1_000_000).require("tasks", tasks)
+    BUDGET.require("budget", budget)
+    _require_known("search", search, SEARCHES)
+    _require_known("stream", stream, STREAMS)
+    _require_known("value of `hyperparameters`", hyperparameters, HYPERPARAMETERS)
+    require_device(device)
     if artifact is not None and "metabo" not in [parse(m)[0] for m in methods]:
+        given = artifact.path if isinstance(artifact, TrainedAF) else artifact
         raise OptionError(
-            f"The artifact `{artifact}` is for the method `metabo`, which is not among the "
+            f"The artifact `{given}` is for the method `metabo`, which is not among the "
             f"methods {', '.join(f'`{m.strip()}`' for m in methods)}. Add it, or give no artifact."
         )
     # Every mistake in a method's name or options comes to light before the first run.
@@ -144,41 +106,75 @@ def evaluate(
         setting,
         searcher(search, setting.domain, repeats=setting.noise > 0),
         device,
-        None if artifact is None else str(artifact),
+        str(artifact) if isinstance(artifact, Path) else artifact,
     )
-    policies = {m.strip(): method(m, built_for) for m in methods}
+    built = {m.strip(): resolved(m, built_for) for m in methods}
     if hyperparameters == "fitted":
-        policies = {name: _refitted(name, policy) for name, policy in policies.items()}
+        built = {m: Method(_refitted(m, one.policy), one.identity) for m, one in built.items()}
     drawn = (
         part.sample(tasks, generator(seed, stream))
         if task_file is None
         else read_tasks(setting, Path(task_file))
     ).to(device)
-    results = {}
-    for label, policy in policies.items():
-
-        def on_step(step: int, _: object, label: str = label) -> None:
-            if on_progress is not None:
-                on_progress(label, step, budget)
-
-        start = time.perf_counter()
-        episodes = rollout(policy, drawn, setting, seed=seed, budget=budget, on_step=on_step)
-        regret = episodes.regret.cpu()  # waits for the device
-        seconds = (time.perf_counter() - start) / len(regret)
-        known_as = identity(label, setting.name, built_for.artifact)
-        results[label] = MethodResult(regret, episodes.queries.cpu(), seconds, known_as)
+    # Drawn tasks are not asked for their optimum here: all at once they might take all memory.
+    n = tasks if task_file is None else len(drawn.optimum)
     return Evaluation(
-        family,
+        label or name,
         budget,
-        len(drawn.optimum),
+        n,
         seed,
         device,
         search,
         hyperparameters,
         stream,
         None if task_file is None else Path(task_file).name,
-        results,
+        _run(built, drawn, setting, n=n, seed=seed, budget=budget, on_progress=on_progress),
+        setting.summary,
     )
+
+
+def _run(
+    methods: Mapping[str, Method],
+    drawn: Tasks,
+    family: TaskFamily,
+    *,
+    n: int,
+    seed: int,
+    budget: int,
+    on_progress: Progress | None,
+) -> dict[str, MethodResult]:
+    """Run all methods on some tasks after the others, so that memory does not grow with them."""
+    batches = torch.arange(n).split(AT_ONCE)
+    regret = {name: torch.empty(n, budget, dtype=torch.float64) for name in methods}
+    dim = family.domain.dim
+    queries = {name: torch.empty(n, budget, dim, dtype=torch.float64) for name in methods}
+    seconds = dict.fromkeys(methods, 0.0)
+    for number, index in enumerate(batches):
+        # Taken once for all methods: a task may look for its optimum when it is first asked.
+        some = drawn if len(batches) == 1 else drawn.take(index)
+        for name, one in methods.items():
+
+            def on_step(step: int, _: object, name: str = name, before: int = number) -> None:
+                if on_progress is not None:
+                    on_progress(name, before * budget + step, len(batches) * budget)
+
+            start = time.perf_counter()
+            done = rollout(
+                one.policy,
+                some,
+                family,
+                seed=seed,
+                budget=budget,
+                episodes=index,
+                on_step=on_step,
+            )
+            regret[name][index] = done.regret.cpu()  # waits for the device
+            seconds[name] += time.perf_counter() - start
+            queries[name][index] = done.queries.cpu()
+    return {
+        name: MethodResult(regret[name], queries[name], seconds[name] / n, one.identity)
+        for name, one in methods.items()
+    }
 
 
 def _refitted(name: str, policy: Policy) -> Policy:
@@ -218,17 +214,6 @@ def require_methods(methods: Sequence[str]) -> None:
         raise OptionError(f"Each method can be given once, but got {brief(list(methods))}.")
 
 
-def _check(
-    methods: Sequence[str], *, tasks: int, budget: int, search: str, device: str, stream: str
-) -> None:
-    require_methods(methods)
-    for name, value, most in (("tasks", tasks, 1_000_000), ("budget", budget, 10_000)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise OptionError(
-                f"`{name}` must be a whole number in 1..{most}, but got {brief(value)}."
-            )
-    if search not in SEARCHES:
-        raise unknown("search", search, SEARCHES)
-    if stream not in STREAMS:
-        raise unknown("stream", stream, STREAMS)
-    require_device(device)
+def _require_known(what: str, name: str, known: Collection[str]) -> None:
+    if name not in known:
+        raise unknown(what, name, known)

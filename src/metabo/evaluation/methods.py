@@ -1,8 +1,10 @@
 """The methods by name. A method's options are its builder's keyword parameters."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
+from types import MappingProxyType
 
 from metabo.errors import OptionError, ShapeError, shown, unknown
 from metabo.evaluation.setting import Setting
@@ -18,25 +20,64 @@ from metabo.evaluation.transfer import (
 from metabo.inputs import kind_of
 from metabo.options import build, declared_options, parse
 from metabo.policies import CLASSICAL, Policy, learned
-from metabo.pretrained import artifacts, first_sha256, load
+from metabo.pretrained import TrainedAF, artifacts, first_sha256, load
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method that has been built for a setting."""
+
+    policy: Policy
+    """Decides the queries."""
+    identity: dict[str, str]
+    """All options, given or not, and a hash of the artifact where there is one."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A policy that maximizes a trained AF."""
+
+    policy: Policy
+    af: TrainedAF
+
+
+def resolved(text: str, setting: Setting) -> Method:
+    """Build a method given as text, such as `ei` or `ucb:beta=9`; an artifact is loaded once.
+
+    Raises:
+        OptionError: If the method or an option is unknown, or a value does not fit.
+        ShapeError: If the artifact was trained for another number of dimensions.
+    """
+    name, options = parse(text)
+    if name not in METHODS:
+        raise unknown("method", name, METHODS)
+    built = build(f"method `{name}`", partial(METHODS[name], setting), options)
+    known_as = _options(text, setting.family.name)
+    if isinstance(built, Learned):
+        return Method(built.policy, known_as | {"artifact": built.af.first_sha256[:16]})
+    return Method(built, known_as)
 
 
 def method(text: str, setting: Setting) -> Policy:
     """The policy of a method given as text, such as `ei` or `ucb:beta=9`."""
-    name, options = parse(text)
-    if name not in METHODS:
-        raise unknown("method", name, METHODS)
-    return build(f"method `{name}`", partial(METHODS[name], setting), options)
+    return resolved(text, setting).policy
 
 
-def identity(text: str, family: str, artifact: str | None = None) -> dict[str, str]:
-    """What a method is, to tell stored results of another: its options and its artifact's hash."""
+def _options(text: str, family: str) -> dict[str, str]:
+    """All options of a method, given or not."""
     name, options = parse(text)
     declared = declared_options(METHODS[name])
     full = {option: str(p.default) for option, p in declared.items()} | options
     if "preset" in full:
         known = vars(tuned(parse(family)[0], full["preset"]))  # type: ignore[arg-type]
         full |= {key: str(known[key]) for key in known if full.get(key) == "None"}
+    return full
+
+
+def identity(text: str, family: str, artifact: str | None = None) -> dict[str, str]:
+    """What tells a method's stored results from another's, found without building the method."""
+    full = _options(text, family)
+    name, options = parse(text)
     own = parse(family)[0]
     path = artifacts().get({"metabo": own, "metabo-50": f"{own}-50"}.get(name, ""))
     given = options.get("artifact", artifact)
@@ -47,8 +88,21 @@ def identity(text: str, family: str, artifact: str | None = None) -> dict[str, s
     return full
 
 
-def _learned(name: str, setting: Setting) -> Policy:
+def _learned(artifact: str | TrainedAF, setting: Setting) -> Learned:
     """Maximize a trained AF."""
+    af = _loaded(artifact, setting) if isinstance(artifact, str) else artifact
+    shape, dim = af.architecture, setting.family.domain.dim
+    if not shape.is_for_any_dimension and shape.dim != dim:
+        raise ShapeError(
+            f"The artifact `{artifact if isinstance(artifact, str) else shown(af.path)}` was "
+            f"trained for points of {shape.dim} dimensions, but family `{setting.family.name}` "
+            f"has {dim}. Give one trained for it with `--artifact`."
+        )
+    return Learned(learned(af.to(setting.device), setting.family.domain, setting.search), af)
+
+
+def _loaded(name: str, setting: Setting) -> TrainedAF:
+    """The artifact of this name or in this file."""
     if name not in artifacts() and kind_of(Path(name), "artifact") == "missing":
         few = " --sources 50" if name.endswith("-50") else ""
         raise OptionError(
@@ -56,22 +110,15 @@ def _learned(name: str, setting: Setting) -> Policy:
             f"{', '.join(artifacts())}; or train one with `metabo train "
             f"{setting.family.name}{few}` and give its file."
         )
-    af = load(name)
-    shape, dim = af.architecture, setting.family.domain.dim
-    if not shape.is_for_any_dimension and shape.dim != dim:
-        raise ShapeError(
-            f"The artifact `{name}` was trained for points of {shape.dim} dimensions, but family "
-            f"`{setting.family.name}` has {dim}. Give one trained for it with `--artifact`."
-        )
-    return learned(af.to(setting.device), setting.family.domain, setting.search)
+    return load(name)
 
 
-def _metabo(setting: Setting, *, artifact: str | None = None) -> Policy:
+def _metabo(setting: Setting, *, artifact: str | None = None) -> Learned:
     """The learned acquisition function of the family, or the one given with --artifact."""
     return _learned(artifact or setting.artifact or setting.family.name, setting)
 
 
-def _metabo_50(setting: Setting) -> Policy:
+def _metabo_50(setting: Setting) -> Learned:
     """The learned acquisition function trained on 50 source tasks of the family."""
     return _learned(f"{setting.family.name}-50", setting)
 
@@ -86,14 +133,17 @@ def _for_setting(builder: Callable[..., Policy]) -> Callable[..., Policy]:
     return built
 
 
-METHODS: dict[str, Callable[..., Policy]] = {
-    "metabo": _metabo,
-    "metabo-50": _metabo_50,
-    **{name: _for_setting(builder) for name, builder in CLASSICAL.items()},
-    "taf-me": taf_me,
-    "taf-r": taf_r,
-    "gmm-ucb": gmm_ucb,
-    "eps-greedy": eps_greedy,
-    "mean-rank": mean_rank,
-    "portfolio": portfolio,
-}
+METHODS: Mapping[str, Callable[..., Policy | Learned]] = MappingProxyType(
+    {
+        "metabo": _metabo,
+        "metabo-50": _metabo_50,
+        **{name: _for_setting(builder) for name, builder in CLASSICAL.items()},
+        "taf-me": taf_me,
+        "taf-r": taf_r,
+        "gmm-ucb": gmm_ucb,
+        "eps-greedy": eps_greedy,
+        "mean-rank": mean_rank,
+        "portfolio": portfolio,
+    }
+)
+"""What builds each method for a setting; its keyword-only parameters are the method's options."""

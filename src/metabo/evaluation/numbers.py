@@ -9,8 +9,9 @@ from torch import Tensor
 def rounded(value: float, digits: int = 3) -> float:
     """The number with this many significant digits.
 
-    >>> rounded(0.123456)
-    0.123
+    Examples:
+        >>> rounded(0.123456)
+        0.123
     """
     return float(f"{value:.{digits}g}")
 
@@ -23,8 +24,9 @@ def rounded_row(row: Tensor, digits: int = 3) -> list[float]:
 def significant(value: float, digits: int = 2) -> str:
     """The number with at most this many significant digits.
 
-    >>> significant(0.0600), significant(123.4, 3)
-    ('0.06', '123')
+    Examples:
+        >>> significant(0.0600), significant(123.4, 3)
+        ('0.06', '123')
     """
     return f"{value:.{digits}g}"
 
@@ -32,8 +34,9 @@ def significant(value: float, digits: int = 2) -> str:
 def scientific(value: float) -> str:
     """Two significant digits with an exponent, so that all numbers have the same width.
 
-    >>> scientific(0.0612)
-    '6.1e-02'
+    Examples:
+        >>> scientific(0.0612)
+        '6.1e-02'
     """
     return f"{value:.1e}"
 
@@ -41,8 +44,9 @@ def scientific(value: float) -> str:
 def fixed(value: float, decimals: int) -> str:
     """The number with this many digits after the point.
 
-    >>> fixed(0.5, 4)
-    '0.5000'
+    Examples:
+        >>> fixed(0.5, 4)
+        '0.5000'
     """
     return f"{value:.{decimals}f}"
 
@@ -50,8 +54,9 @@ def fixed(value: float, decimals: int) -> str:
 def percent(share: float) -> str:
     """A share in whole percent.
 
-    >>> percent(0.253)
-    '25%'
+    Examples:
+        >>> percent(0.253)
+        '25%'
     """
     return f"{share:.0%}"
 
@@ -59,8 +64,9 @@ def percent(share: float) -> str:
 def brief(value: float, digits: int = 2) -> str:
     """As `significant`, without a zero before the point, or with an exponent below 0.001.
 
-    >>> brief(0.0623), brief(1.04e-5)
-    ('.062', '1.0e-05')
+    Examples:
+        >>> brief(0.0623), brief(1.04e-5)
+        ('.062', '1.0e-05')
     """
     if 0 < abs(value) < 1e-3:
         return scientific(value)

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from metabo.evaluation.evaluate import Evaluation
+from metabo.evaluation.results import Evaluation
 from metabo.metrics import quantiles
 from metabo.training.log import read_log
 

@@ -5,6 +5,7 @@ from typing import get_args
 
 from metabo.choices import Hyperparameters as Hyperparameters
 from metabo.policies import Searcher
+from metabo.pretrained import TrainedAF
 from metabo.tasks import TaskFamily
 
 HYPERPARAMETERS: tuple[Hyperparameters, ...] = get_args(Hyperparameters)
@@ -15,7 +16,10 @@ class Setting:
     """The family a method will meet, and how it may search."""
 
     family: TaskFamily
+    """The family whose tasks a method will be run on."""
     search: Searcher
+    """How acquisition functions are maximized."""
     device: str = "cpu"
-    artifact: str | None = None
-    """Name or file of the AF that `metabo` uses; the family's own if None."""
+    """Device that the tasks are on."""
+    artifact: str | TrainedAF | None = None
+    """The AF that `metabo` uses, or its name or file; the family's own if None."""

@@ -2,8 +2,8 @@
 
 import math
 
-from metabo.evaluation.evaluate import Evaluation
 from metabo.evaluation.numbers import fixed, scientific
+from metabo.evaluation.results import Evaluation
 from metabo.evaluation.table import Table, at_steps, names, numbers
 from metabo.metrics import quantiles
 
@@ -39,8 +39,9 @@ def summary(evaluation: Evaluation) -> Table:
 def spark(curve: list[float], low: float, high: float) -> str:
     """Draw a curve between two levels as a row of at most ten blocks.
 
-    >>> spark([0.0, 1.0, 2.0], 0.0, 2.0)
-    '▁▅█'
+    Examples:
+        >>> spark([0.0, 1.0, 2.0], 0.0, 2.0)
+        '▁▅█'
     """
     stride = max(1, math.ceil(len(curve) / 10))
     heights = [(value - low) / max(high - low, 1e-9) for value in curve[::stride]]

@@ -58,8 +58,10 @@ class Table:
     ) -> "Table":
         """Make a table from rows that may hold plain strings.
 
-        >>> Table.of("Regret", [Column("method", "name"), Column("t=1")], [("ei", "0.5")]).texts
-        (('ei', '0.5'),)
+        Examples:
+            >>> columns = [Column("method", "name"), Column("t=1")]
+            >>> Table.of("Regret", columns, [("ei", "0.5")]).texts
+            (('ei', '0.5'),)
         """
         cells = tuple(
             tuple(Cell(cell) if isinstance(cell, str) else cell for cell in row) for row in rows

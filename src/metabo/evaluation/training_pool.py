@@ -29,7 +29,7 @@ class TrainingRuns:
     jobs: int
     """Runs at a time, each on one core."""
     iterations: Mapping[str, int]
-    """Of all runs to come, as far as is known before they begin."""
+    """Number of iterations of each planned run, as far as it is known in advance."""
     on_progress: Callable[[int, int], None] | None = None
     """Told how many iterations are done, and of how many."""
 

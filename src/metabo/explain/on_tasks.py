@@ -18,7 +18,7 @@ from metabo.policies import Maximize, SearchName, searcher
 from metabo.pretrained import TrainedAF, load
 from metabo.seeding import generator
 from metabo.space import Choice, Space
-from metabo.tasks import TaskFamily, Tasks, space_of
+from metabo.tasks import TaskFamily, Tasks
 from metabo.tasks import family as family_of
 
 
@@ -117,7 +117,7 @@ def explain(
         drawn, kind = setting.sample(tasks, generator(seed, "test tasks")), "test task"
     else:
         drawn, kind = read_tasks(setting, Path(task_file)), f"{Path(task_file).name}, task"
-    found, space = searcher(search, setting.domain), space_of(setting)
+    found, space = searcher(search, setting.domain), setting.space
     done = rollout(Maximize(af, found), drawn, setting, seed=seed, budget=budget)
     runs = [
         replay(setting.prior, x, y, budget=budget)

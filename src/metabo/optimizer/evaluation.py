@@ -22,9 +22,9 @@ class Evaluation:
     value: float | None
     """As told, in the user's direction; None where the evaluation failed."""
     x: tuple[float, ...]
-    """Its point of the unit cube: of a proposal, exactly the one that was proposed."""
+    """Point of the unit cube; for a proposal, exactly the one that was proposed."""
     number: int = field(default=0, compare=False)
-    """Its number in the run, from 1, which stays when others are forgotten."""
+    """Number of the evaluation in the run, from 1; it stays when others are forgotten."""
 
     @property
     def is_failure(self) -> bool:

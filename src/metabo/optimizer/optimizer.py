@@ -28,13 +28,14 @@ class Optimizer:
 
     Any number of threads may share one, and any number of processes a journal.
 
-    >>> import metabo
-    >>> optimizer = metabo.Optimizer({"x": metabo.Float(-1, 2)}, budget=4, af="ei")
-    >>> while optimizer.remaining:
-    ...     params = optimizer.ask()
-    ...     optimizer.tell(params, (params["x"] - 0.3) ** 2)
-    >>> optimizer.n_told, optimizer.best.value < 0.1
-    (4, True)
+    Examples:
+        >>> import metabo
+        >>> optimizer = metabo.Optimizer({"x": metabo.Float(-1, 2)}, budget=4, af="ei")
+        >>> while optimizer.remaining:
+        ...     params = optimizer.ask()
+        ...     optimizer.tell(params, (params["x"] - 0.3) ** 2)
+        >>> optimizer.n_told, optimizer.best.value < 0.1
+        (4, True)
     """
 
     @spelled_out()

@@ -75,11 +75,12 @@ class Difference:
 class RunSettings:
     """The options of a run, checked when they are created.
 
-    >>> settings = RunSettings(budget=20, af="ei")
-    >>> settings.seed, settings.search
-    (0, 'gradient')
-    >>> settings.difference(RunSettings(budget=30, af="ei"))
-    Difference(name='budget', own='20', other='30')
+    Examples:
+        >>> settings = RunSettings(budget=20, af="ei")
+        >>> settings.seed, settings.search
+        (0, 'gradient')
+        >>> settings.difference(RunSettings(budget=30, af="ei"))
+        Difference(name='budget', own='20', other='30')
     """
 
     budget: int | None = field(default=None, metadata=_by(BUDGET))

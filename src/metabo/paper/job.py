@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from metabo.evaluation.evaluate import MethodResult, evaluate
+from metabo.evaluation import MethodResult, evaluate
 from metabo.paper.catalogue import Unit
 
 STUDIES = Path("runs/studies")

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import torch
 
-from metabo.evaluation.evaluate import MethodResult
 from metabo.evaluation.numbers import rounded, rounded_row, significant
+from metabo.evaluation.results import MethodResult
 from metabo.evaluation.table import NOTHING, Cell, Row, Table, at_steps, names
 from metabo.metrics import bootstrap_median, quantiles
 from metabo.paper.results import Record, Stored

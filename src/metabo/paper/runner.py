@@ -9,8 +9,8 @@ from pathlib import Path
 import torch
 
 from metabo.errors import MetaBOError
-from metabo.evaluation.evaluate import versions
 from metabo.evaluation.numbers import rounded
+from metabo.evaluation.results import versions
 from metabo.paper.catalogue import Unit
 from metabo.paper.job import STUDIES, Job
 from metabo.paper.kinds import kind_of

@@ -54,7 +54,16 @@ class TrainedAF(NeuralAF):
     card: Card
     path: Path
     sha256: str
-    """Of the file, in hexadecimal."""
+    """Digest of the file, in hexadecimal."""
+
+    @property
+    def first_sha256(self) -> str:
+        """Digest of the first file that held these weights: this one, or one that it replaces.
+
+        What is stored about an artifact is known by it, and stays valid when the file is written
+        again.
+        """
+        return next(iter(_replaced(self.card)), self.sha256)
 
     def has_been(self, sha256: str) -> bool:
         """Whether a file's digest is this artifact's, or that of one it replaces.
@@ -133,14 +142,27 @@ def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
 
 
 def load(name_or_path: str | Path) -> TrainedAF:
-    """The acquisition function of this name, or in this file, ready for use on the CPU.
+    """Load a trained acquisition function, ready for use on the CPU.
 
     Weights are stored in float32 and used in float64: the networks are small, scores then do not
     depend on the size of the batch, and ascent on them converges to the last digits.
 
+    Args:
+        name_or_path: Name of an artifact that comes with the package (`metabo list` shows them),
+            or the file that `metabo.train` wrote.
+
+    Returns:
+        The acquisition function, with its card at `.card`.
+
     Raises:
         DataError: If the file cannot be read, is damaged, or holds something else.
         OptionError: If there is no artifact of this name.
+
+    Examples:
+        >>> import metabo
+        >>> af = metabo.load("branin")
+        >>> af.card["family"], af.budget
+        ('branin', 30)
     """
     path = locate(name_or_path)
     card, architecture, weights = _read(path)
@@ -158,10 +180,7 @@ def read_card(path: Path) -> Card:
 
 
 def first_sha256(path: Path) -> str:
-    """The digest of the first file that held these weights: this one, or one that it replaces.
-
-    What is stored about an artifact goes by it, and stays valid when the file is written again.
-    """
+    """The `first_sha256` of the artifact in a file, whose weights are not loaded."""
     replaced = _replaced(read_card(path))
     return replaced[0] if replaced else hashlib.sha256(read_bytes(path, "artifact")).hexdigest()
 

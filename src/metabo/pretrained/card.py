@@ -4,9 +4,8 @@ A card comes from a file that anybody may have written, so every field that is u
 checked here: a mistake is one sentence, found in milliseconds.
 """
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -15,6 +14,18 @@ from metabo.errors import DataError, brief, shown
 from metabo.gp import Prior
 from metabo.inputs import parse_json
 from metabo.policies import MAX_LISTED
+from metabo.rules import (
+    FLAG,
+    NAME,
+    OBJECT,
+    Rule,
+    list_of,
+    number,
+    one_of,
+    optional,
+    require_fields,
+    whole,
+)
 from metabo.space import Space, Value
 from metabo.space.schema import from_json
 
@@ -83,7 +94,10 @@ def card_prior(card: Card, path: Path) -> Prior | None:
 def card_budget(card: Card, path: Path) -> int | None:
     """The longest runs it was trained on; None where the card does not say."""
     described = card.get("budget")
-    return None if described is None else _checked(path, "a budget", lambda: _budget(described))
+    if described is None:
+        return None
+    _checked(path, "a budget", lambda: _BUDGET.require_in("it", described))
+    return cast(list[int], described)[-1]
 
 
 def require_usable(card: Card, path: Path, architecture: Architecture) -> None:
@@ -92,9 +106,13 @@ def require_usable(card: Card, path: Path, architecture: Architecture) -> None:
     card_configurations(card, path, space)
     card_prior(card, path)
     card_budget(card, path)
-    _checked(path, "a direction", lambda: _direction(card.get("direction")))
-    _checked(path, "a list of files it replaces", lambda: _replaced(card.get("replaces", [])))
-    _checked(path, "a family", lambda: _name(card.get("family", "")))
+    for field, what, rule in (
+        ("direction", "a direction", optional(one_of("minimize", "maximize"))),
+        ("replaces", "a list of files it replaces", list_of(_DIGEST, "SHA-256 digests")),
+        ("family", "a family", NAME),
+    ):
+        if field in card:
+            _checked(path, what, partial(rule.require_in, "it", card[field]))
 
 
 def _checked(path: Path, what: str, read: Callable[[], T]) -> T:
@@ -110,20 +128,15 @@ def _checked(path: Path, what: str, read: Callable[[], T]) -> T:
 
 
 def _architecture(described: object) -> Architecture:
-    if not isinstance(described, Mapping):
-        raise DataError(f"it must be an object, but is {brief(described)}")
-    known = {field.name for field in fields(Architecture)}
-    for name, value in described.items():
-        if name not in known:
-            raise DataError(f"it has an unknown field `{shown(name)}`")
-        form, is_right = _FORMS[name]
-        if not is_right(value):
-            raise DataError(f"`{name}` must be {form}, but is {brief(value)}")
-    for name in ("dim", "features", "hidden"):
-        if name not in described:
-            raise DataError(f"`{name}` is missing")
-    lists = {name: tuple(described[name]) for name in ("features", "hidden")}
-    return Architecture(**cast(dict[str, object], dict(described) | lists))  # type: ignore[arg-type]
+    found = require_fields(
+        described,
+        _ARCHITECTURE,
+        "the architecture",
+        required=("dim", "features", "hidden"),
+        remedy="",
+    )
+    lists = {name: tuple(cast(list[object], found[name])) for name in ("features", "hidden")}
+    return Architecture(**(found | lists))  # type: ignore[arg-type]
 
 
 def _space(described: object, architecture: Architecture) -> Space:
@@ -144,73 +157,28 @@ def _configurations(rows: object, space: Space) -> tuple[dict[str, Value], ...]:
 
 
 def _prior(described: object) -> Prior:
-    if not isinstance(described, Mapping):
-        raise DataError(f"it must be an object, but is {brief(described)}")
-    return Prior.read(described)
+    OBJECT.require_in("it", described)
+    return Prior.read(cast(Mapping[str, object], described))
 
 
-def _budget(described: object) -> int:
-    is_right = (
-        isinstance(described, list)
-        and 1 <= len(described) <= 2
-        and all(_is_whole(one, 1, MAX_BUDGET) for one in described)
-        and described == sorted(described)
-    )
-    if not is_right:
-        raise DataError(
-            f"it must be the least and the most evaluations, whole numbers in 1..{MAX_BUDGET}, "
-            f"but is {brief(described)}"
-        )
-    return cast(list[int], described)[-1]
-
-
-def _direction(described: object) -> None:
-    if described not in (None, "minimize", "maximize"):
-        raise DataError(f"it must be `minimize` or `maximize`, but is {brief(described)}")
-
-
-def _replaced(described: object) -> None:
-    is_right = isinstance(described, list) and all(
-        isinstance(one, str) and len(one) == 64 for one in described
-    )
-    if not is_right:
-        raise DataError(f"it must hold SHA-256 digests, but is {brief(described)}")
-
-
-def _name(described: object) -> None:
-    if not isinstance(described, str):
-        raise DataError(f"it must be a name, but is {brief(described)}")
-
-
-def _is_whole(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-
-def _is_number(value: object) -> bool:
-    is_plain = isinstance(value, int | float) and not isinstance(value, bool)
-    # A whole number may be too large for a float.
-    return is_plain and abs(cast(float, value)) <= 1e300 and math.isfinite(cast(float, value))
-
-
-def _is_list(value: object, most: int, is_right: Callable[[object], bool]) -> bool:
-    return isinstance(value, list) and 1 <= len(value) <= most and all(map(is_right, value))
-
-
-_FORMS: dict[str, tuple[str, Callable[[object], bool]]] = {
-    "dim": (f"a whole number in 1..{MAX_DIM}", lambda v: _is_whole(v, 1, MAX_DIM)),
-    "features": (
-        "a list of names",
-        lambda v: _is_list(v, MAX_LAYERS, lambda one: isinstance(one, str)),
+_ARCHITECTURE = {
+    "dim": whole(1, MAX_DIM),
+    "features": list_of(NAME, "names", least=1, most=MAX_LAYERS),
+    "hidden": list_of(
+        whole(1, 2**31), f"at most {MAX_LAYERS} layer widths", least=1, most=MAX_LAYERS
     ),
-    "hidden": (
-        f"a list of at most {MAX_LAYERS} layer widths",
-        lambda v: _is_list(v, MAX_LAYERS, lambda one: _is_whole(one, 1, 2**31)),
-    ),
-    "activation": ("a name", lambda v: isinstance(v, str)),
-    "normalize": ("true or false", lambda v: isinstance(v, bool)),
-    "init": ("`paper` or `orthogonal`", lambda v: v in ("paper", "orthogonal")),
-    "feature_scale": ("a finite number", _is_number),
-    "residual": ("a name or null", lambda v: v is None or isinstance(v, str)),
-    "residual_weight": ("a finite number", _is_number),
+    "activation": NAME,
+    "normalize": FLAG,
+    "init": one_of("paper", "orthogonal"),
+    "feature_scale": number(),
+    "residual": optional(NAME),
+    "residual_weight": number(),
 }
-"""What each field of an architecture must be, in words and as a test."""
+"""What each field of an architecture must be."""
+_BUDGET = Rule(
+    f"the least and the most evaluations, whole numbers in 1..{MAX_BUDGET}",
+    lambda v: (
+        list_of(whole(1, MAX_BUDGET), "numbers", least=1, most=2).accepts(v) and v == sorted(v)  # type: ignore[call-overload]
+    ),
+)
+_DIGEST = Rule("a SHA-256 digest", lambda v: isinstance(v, str) and len(v) == 64)

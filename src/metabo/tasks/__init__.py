@@ -1,22 +1,27 @@
 """Tasks to optimize and the families they are drawn from."""
 
-from metabo.tasks.base import HasSpace, TaskFamily, Tasks, TasksWithPrior, space_of
+from metabo.tasks.base import Summary, TaskFamily, Tasks, TasksWithPrior
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.function import function_family
 from metabo.tasks.parameters import ParameterBox, TaskParameter
-from metabo.tasks.registry import FAMILIES, family, register
+from metabo.tasks.provenance import Fingerprint, Provenance
+from metabo.tasks.registry import FAMILIES, Registry, family, named, register, registered
 
 __all__ = [
     "FAMILIES",
-    "HasSpace",
+    "Fingerprint",
     "ParameterBox",
     "ParametricFamily",
+    "Provenance",
+    "Registry",
+    "Summary",
     "TaskFamily",
     "TaskParameter",
     "Tasks",
     "TasksWithPrior",
     "family",
     "function_family",
+    "named",
     "register",
-    "space_of",
+    "registered",
 ]

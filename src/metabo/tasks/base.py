@@ -1,7 +1,7 @@
 """What a task and a family of tasks are."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -10,6 +10,10 @@ from metabo.domain import Domain
 from metabo.gp import Prior
 from metabo.shapes import Float, Int
 from metabo.space import Space
+from metabo.tasks.provenance import Provenance
+
+Summary = Literal["median", "mean"]
+"""How regret over the tasks of a family is summarized."""
 
 
 @runtime_checkable
@@ -59,6 +63,11 @@ class TaskFamily(Protocol):
         ...
 
     @property
+    def space(self) -> Space:
+        """The named parameters that a query stands for; `x1` to `xD` for the unit cube itself."""
+        ...
+
+    @property
     def prior(self) -> Prior:
         """GP hyperparameters of the surrogate model, fixed during a run."""
         ...
@@ -78,12 +87,38 @@ class TaskFamily(Protocol):
         ...
 
     @property
+    def preset(self) -> str:
+        """Name of the training preset to use where none is named."""
+        ...
+
+    @property
+    def summary(self) -> Summary:
+        """How regret over its tasks is summarized.
+
+        `median` with a 30-70 % band, for tasks that are drawn; `mean` with a bootstrap interval,
+        for a few data sets.
+        """
+        ...
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """The measured data behind its tasks; None where a program makes them.
+
+        A checkpoint compares it, and the card of a trained artifact records it.
+        """
+        ...
+
+    @property
     def max_sources(self) -> int:
         """How many source tasks there are; 0 in a family without any."""
         ...
 
     def sources(self, n: int) -> Tasks:
         """The family's first `n` source tasks: always the same, spread evenly."""
+        ...
+
+    def restricted(self, n_sources: int | None) -> "TaskFamily":
+        """The family that learns from its first `n_sources` source tasks; from all if None."""
         ...
 
     def validation(self) -> "TaskFamily | None":
@@ -102,19 +137,3 @@ class TaskFamily(Protocol):
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
         """Tasks from their parameters by name, as a task file holds them."""
         ...
-
-
-@runtime_checkable
-class HasSpace(Protocol):
-    """A family whose tasks have parameters with names and ranges of their own."""
-
-    @property
-    def space(self) -> Space | None:
-        """The parameters; None for the unit cube."""
-        ...
-
-
-def space_of(family: TaskFamily) -> Space:
-    """What the family's queries mean: its own parameters, or `x1` to `xD` in [0, 1]."""
-    space = family.space if isinstance(family, HasSpace) else None
-    return Space.cube(family.domain.dim) if space is None else space

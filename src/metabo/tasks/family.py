@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from metabo.domain import Domain
-from metabo.errors import OptionError, brief
+from metabo.domain import Box
 from metabo.gp import Prior
+from metabo.rules import number, whole
 from metabo.space import Space
-from metabo.tasks.base import Tasks
+from metabo.tasks.base import Summary, Tasks
 from metabo.tasks.parameters import ParameterBox
 
 MAX_SOURCES = 1_000_000
+NOISE = number(0, 1e6)
+"""Rule for the standard deviation of the noise in observed values."""
 
 
 @dataclass(frozen=True)
@@ -21,16 +23,38 @@ class ParametricFamily:
     """Tasks made from parameters drawn uniformly in a box, or from M fixed draws of it."""
 
     name: str
-    domain: Domain
+    """Name that the family is registered under."""
+    space: Space
+    """The named parameters that a query stands for; `Space.cube(D)` for the unit cube itself."""
     prior: Prior
+    """GP hyperparameters of the surrogate model."""
     budget: int
+    """Evaluations in an episode."""
     box: ParameterBox
+    """The parameters that tell tasks apart, and their ranges."""
     make: Callable[[Mapping[str, Tensor]], Tasks]
+    """Function that makes tasks from their parameters by name."""
     noise: float = 0.0
+    """Standard deviation of the Gaussian noise in observed values."""
     n_sources: int | None = None
     """With M given, `sample` draws among the first M source tasks only."""
-    space: Space | None = None
-    """What the coordinates of a query are; None for `x1` to `xD` in [0, 1]."""
+    preset: str = "default"
+    """Name of the training preset to use where none is named."""
+
+    @property
+    def domain(self) -> Box:
+        """The unit cube."""
+        return Box(self.space.dim)
+
+    @property
+    def summary(self) -> Summary:
+        """Regret is summarized by its median: there are as many tasks as one likes to draw."""
+        return "median"
+
+    @property
+    def provenance(self) -> None:
+        """None: the tasks are made by a program, not measured."""
+        return
 
     def sample(self, n: int, generator: torch.Generator) -> Tasks:
         """Draw `n` tasks."""
@@ -53,12 +77,12 @@ class ParametricFamily:
         return replace(self, n_sources=None)
 
     def test(self) -> "ParametricFamily":
-        """As drawn: its random stream keeps the tasks apart."""
+        """The family itself: the random stream keeps its test tasks apart."""
         return self
 
     @property
     def n_tasks(self) -> int | None:
-        """M where the family is restricted, else there is no end of them."""
+        """M where the family is restricted; None otherwise, as every draw is another task."""
         return self.n_sources
 
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
@@ -67,14 +91,11 @@ class ParametricFamily:
 
     def restricted(self, n_sources: int | None) -> "ParametricFamily":
         """The family of M fixed source tasks; None lifts the restriction."""
-        if n_sources is not None and not 1 <= n_sources <= MAX_SOURCES:
-            raise OptionError(
-                f"`sources` must lie in 1..{MAX_SOURCES}, but got {brief(n_sources)}."
-            )
+        if n_sources is not None:
+            whole(1, MAX_SOURCES).require("sources", n_sources)
         return replace(self, n_sources=n_sources)
 
     def observed_with(self, noise: float) -> "ParametricFamily":
-        """The family observed with Gaussian noise, of which the surrogate model is told."""
-        if not 0 <= noise <= 1e6:
-            raise OptionError(f"`noise` must lie in 0..1e6, but got {brief(noise)}.")
+        """The family observed with Gaussian noise, which the surrogate model knows of."""
+        NOISE.require("noise", noise)
         return replace(self, noise=noise, prior=self.prior.with_noise(noise))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.domain import Box, sobol
+from metabo.domain import sobol
 from metabo.errors import DataError, OptionError, ShapeError, brief, shown
 from metabo.gp import Prior, fit
 from metabo.options import Range
 from metabo.rules import BUDGET, whole
 from metabo.shapes import Float, Int
-from metabo.space import MOST_COORDINATES
+from metabo.space import MOST_COORDINATES, Space
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.parameters import ParameterBox, TaskParameter
 
@@ -33,10 +33,10 @@ def function_family(
     budget: int = 30,
     optimum: Callable[[Mapping[str, Tensor]], Tensor] | None = None,
 ) -> ParametricFamily:
-    """A family of tasks x -> function(x, p) on the unit cube, p uniform in a box.
+    """Make a family of tasks x -> function(x, p) on the unit cube, with p uniform in a box.
 
     Args:
-        name: To register it under.
+        name: Name of the family, to register it under.
         function: The objective, larger being better, finite, with values of about unit scale.
             For training on a GPU it must not look at values (`.item()`, `if` on a tensor).
         dim: Dimensions of x.
@@ -45,6 +45,23 @@ def function_family(
         budget: Evaluations per episode.
         optimum: Gives the largest value of each task, `E`. If None it is looked for, at 10,000
             points of every task drawn, which a peak narrower than about 0.01 can escape.
+
+    Returns:
+        The family, for `train`, `evaluate` and `register`.
+
+    Raises:
+        OptionError: If a parameter has no range, or the dimension or the budget does not fit.
+        ShapeError: If the function does not give one value per point.
+        DataError: If the function is not finite on the whole cube.
+
+    Examples:
+        >>> import metabo
+        >>> def bowl(x, p):
+        ...     return -(x - p["place"][:, None, None]).square().sum(-1)
+        >>> bowls = metabo.function_family("bowls", bowl, dim=2, parameters={"place": (0.2, 0.8)})
+        >>> outcome = metabo.evaluate(bowls, methods=["random"], tasks=3, budget=2)
+        >>> outcome.family, outcome.tasks
+        ('bowls', 3)
     """
     if not parameters:
         raise OptionError(f"Family `{name}` needs at least one parameter to tell its tasks apart.")
@@ -70,7 +87,7 @@ def function_family(
 
     if prior is None:
         prior = _fitted(function, box.sobol(8), dim)
-    return ParametricFamily(name, Box(dim), prior, budget, box, make)
+    return ParametricFamily(name, Space.cube(dim), prior, budget, box, make)
 
 
 @dataclass(frozen=True)
@@ -80,7 +97,7 @@ class FunctionTasks:
     function: Function
     names: tuple[str, ...]
     values: tuple[Tensor, ...]
-    """Of the parameters, `E` each."""
+    """Values of the parameters of each task, `E` each."""
     optimum: Float[Tensor, " E"]
 
     def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:

@@ -7,11 +7,11 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from metabo.domain import Box
-from metabo.errors import OptionError, brief
 from metabo.gp import Prior
 from metabo.options import Range
+from metabo.rules import whole
 from metabo.shapes import Float, Int
+from metabo.space import Space
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.fourier import FourierSum, SpectralKernel
 from metabo.tasks.maximum import Effort, global_maximum
@@ -88,18 +88,31 @@ def gp_sample_family(
     lengthscale: Range = (0.05, 0.5),
     noise: float = 0.0,
 ) -> ParametricFamily:
-    """Functions drawn from a GP of unit variance, by default with the paper's lengthscales.
+    """Make a family of functions drawn from a GP of unit variance.
 
-    A task is told its own lengthscale; the family's prior has the middle of the range.
+    By default the lengthscales are the paper's. A task knows its own lengthscale; the family's
+    prior has the middle of the range.
 
     Args:
-        kernel: Of the GP.
-        dim: Of the unit cube they live on.
-        lengthscale: Range that each function's is drawn from, the same for all axes.
+        kernel: Kernel of the GP.
+        dim: Number of dimensions of the unit cube.
+        lengthscale: Range that the lengthscale of each function is drawn from; it is the same for
+            all axes.
         noise: Standard deviation of the noise in observed values.
+
+    Returns:
+        The family, with a budget of 30 evaluations and 10 more per dimension.
+
+    Raises:
+        OptionError: If a value does not fit.
+
+    Examples:
+        >>> from metabo.tasks.gp_samples import gp_sample_family
+        >>> family = gp_sample_family("rbf", dim=2)
+        >>> family.name, family.budget, family.preset
+        ('gp-rbf', 50, 'general')
     """
-    if not 1 <= dim <= MOST_DIMENSIONS:
-        raise OptionError(f"`dim` must lie in 1..{MOST_DIMENSIONS}, but got {brief(dim)}.")
+    whole(1, MOST_DIMENSIONS).require("dim", dim)
     box = ParameterBox(
         (
             TaskParameter("lengthscale", *lengthscale, limits=((0.01, 100.0),)),
@@ -115,5 +128,6 @@ def gp_sample_family(
         [sum(lengthscale) / 2] * dim, signal_variance=1.0, noise_variance=0.0, kernel=kernel
     )
     budget = 30 + 10 * dim
-    family = ParametricFamily(f"gp-{kernel}", Box(dim), prior, budget, box, make)
+    cube = Space.cube(dim)
+    family = ParametricFamily(f"gp-{kernel}", cube, prior, budget, box, make, preset="general")
     return family.observed_with(noise)

@@ -1,9 +1,7 @@
 """The parameters that tell the tasks of a family apart, and the box they are drawn from."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import torch
@@ -12,6 +10,7 @@ from torch import Tensor
 from metabo.domain import sobol
 from metabo.errors import DataError, OptionError, brief, listed, shown, unknown
 from metabo.options import Range
+from metabo.rules import is_number
 from metabo.shapes import Float
 
 
@@ -32,8 +31,8 @@ class TaskParameter:
     def __post_init__(self) -> None:
         """Check the range."""
         ends = f"{brief(self.low)}..{brief(self.high)}"
-        is_range = _is_finite(self.low) and _is_finite(self.high) and self.low <= self.high
-        if not (is_range and _is_finite(float(self.high) - float(self.low))):
+        is_range = is_number(self.low) and is_number(self.high) and self.low <= self.high
+        if not (is_range and is_number(float(self.high) - float(self.low))):
             raise OptionError(
                 f"The range of `{shown(self.name)}` must be finite with low <= high, but got "
                 f"{ends}."
@@ -67,7 +66,7 @@ class TaskParameter:
         """Check a value from a task file; it may lie outside the range the family draws from."""
         form = f"a list of {self.size} finite numbers" if self.size else "a finite number"
         items: list[Any] = value if self.size and isinstance(value, list) else [value]
-        if len(items) != (self.size or 1) or not all(map(_is_finite, items)):
+        if len(items) != (self.size or 1) or not all(map(is_number, items)):
             raise DataError(f"{where}: `{self.name}` must be {form}, but got {brief(value)}.")
         for item, (low, high) in zip(items, self.limits or (), strict=False):
             if not low <= item <= high:
@@ -142,10 +141,3 @@ class ParameterBox:
     def _at(self, unit: Tensor) -> dict[str, Tensor]:
         parts = unit.split([p.n_coordinates for p in self.parameters], -1)
         return {p.name: p.at(part) for p, part in zip(self.parameters, parts, strict=True)}
-
-
-def _is_finite(item: object) -> bool:
-    try:
-        return isinstance(item, Real) and not isinstance(item, bool) and math.isfinite(item)
-    except OverflowError:  # a whole number too large for a float
-        return False

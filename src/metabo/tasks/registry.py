@@ -1,9 +1,16 @@
-"""The families by name, with their options."""
+"""The families by name, with their options.
+
+The built-in families are fixed. Families that a user registers are held by a `Registry`: one for
+the process, and inside `with registered(...)` one that ends with the block.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 
-from metabo.errors import OptionError, shown, unknown
+from metabo.errors import OptionError, brief, shown, unknown
 from metabo.gp import Prior
 from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
@@ -94,61 +101,159 @@ def _gp_samples(kernel: SpectralKernel) -> Callable[..., ParametricFamily]:
     return builder
 
 
-FAMILIES: dict[str, Callable[..., TaskFamily]] = {
-    "branin": _translated(
-        BRANIN, Prior.of([0.235, 0.578], signal_variance=2.0, noise_variance=8.9e-16)
-    ),
-    "goldstein-price": _translated(
-        GOLDSTEIN_PRICE, Prior.of([0.130, 0.07], signal_variance=0.616, noise_variance=1e-6)
-    ),
-    "hartmann-3": _translated(
-        HARTMANN_3, Prior.of([0.716, 0.298, 0.186], signal_variance=0.83, noise_variance=1.688e-11)
-    ),
-    "rhino-1": _rhino_1,
-    "rhino-2": _rhino_2,
-    "gp-rbf": _gp_samples("rbf"),
-    "gp-matern52": _gp_samples("matern52"),
-    **{name: _standard(surface) for name, surface in STANDARD.items()},
-    "furuta-reference": _furuta(furuta_reference_family),
-    "furuta": _furuta(furuta_family),
-    "furuta-real": furuta_real_family,
-    **{name: tabular(name, SHIPPED / name) for name in ("svm", "adaboost")},
-}
+Builder = Callable[..., TaskFamily]
+"""A function whose keyword-only parameters are the options of a family."""
+
+FAMILIES: Mapping[str, Builder] = MappingProxyType(
+    {
+        "branin": _translated(
+            BRANIN, Prior.of([0.235, 0.578], signal_variance=2.0, noise_variance=8.9e-16)
+        ),
+        "goldstein-price": _translated(
+            GOLDSTEIN_PRICE, Prior.of([0.130, 0.07], signal_variance=0.616, noise_variance=1e-6)
+        ),
+        "hartmann-3": _translated(
+            HARTMANN_3,
+            Prior.of([0.716, 0.298, 0.186], signal_variance=0.83, noise_variance=1.688e-11),
+        ),
+        "rhino-1": _rhino_1,
+        "rhino-2": _rhino_2,
+        "gp-rbf": _gp_samples("rbf"),
+        "gp-matern52": _gp_samples("matern52"),
+        **{name: _standard(surface) for name, surface in STANDARD.items()},
+        "furuta-reference": _furuta(furuta_reference_family),
+        "furuta": _furuta(furuta_family),
+        "furuta-real": furuta_real_family,
+        **{name: tabular(name, SHIPPED / name) for name in ("svm", "adaboost")},
+    }
+)
+"""What builds each of the built-in families."""
+
+
+class Registry:
+    """Families by name: the built-in ones and those that were added."""
+
+    def __init__(self, added: Mapping[str, Builder] | None = None) -> None:
+        """Begin with families that were added elsewhere; later additions stay here."""
+        self._added = dict(added or {})
+
+    @property
+    def builders(self) -> Mapping[str, Builder]:
+        """What builds each family by name."""
+        return MappingProxyType({**FAMILIES, **self._added})
+
+    def copy(self) -> "Registry":
+        """Another registry of the same families."""
+        return Registry(self._added)
+
+    def add(self, family: ParametricFamily, *, replace: bool = False) -> None:
+        """Add a family under its name, with the options `sources` and `noise`.
+
+        Raises:
+            OptionError: If the name is not valid, or taken and not to be replaced.
+        """
+        if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", family.name):
+            raise OptionError(
+                "A family's name must be made of lower-case letters, digits, `-` and `_`, but got "
+                f"`{shown(family.name)}`."
+            )
+        if family.name in self.builders and not replace:
+            raise OptionError(
+                f"A family `{family.name}` already exists. Choose another name, or pass "
+                "`replace=True`."
+            )
+
+        def builder(*, sources: int | None = None, noise: float = 0.0) -> ParametricFamily:
+            return family.restricted(sources).observed_with(noise)
+
+        self._added[family.name] = builder
+
+
+_OF_PROCESS = Registry()
+"""Where `register` adds families outside of any `with` block; all threads share it."""
+_OF_BLOCK: ContextVar[Registry | None] = ContextVar("registry", default=None)
+
+
+def _current() -> Registry:
+    return _OF_BLOCK.get() or _OF_PROCESS
+
+
+@contextmanager
+def registered(*families: ParametricFamily) -> Iterator[None]:
+    """Know families by name inside a `with` block only.
+
+    Whatever `register` adds inside the block is forgotten at its end, too. Other threads do not
+    see these families.
+
+    Raises:
+        OptionError: If a family's name is not valid or taken.
+
+    Examples:
+        >>> import metabo
+        >>> def bowl(x, p):
+        ...     return -(x - p["place"][:, None, None]).square().sum(-1)
+        >>> cups = metabo.function_family("cups", bowl, dim=1, parameters={"place": (0.2, 0.8)})
+        >>> with metabo.tasks.registered(cups):
+        ...     metabo.family("cups").budget
+        30
+    """
+    registry = _current().copy()
+    for one in families:
+        registry.add(one)
+    token = _OF_BLOCK.set(registry)
+    try:
+        yield
+    finally:
+        _OF_BLOCK.reset(token)
 
 
 def register(family: ParametricFamily, *, replace: bool = False) -> None:
     """Make a family known by its name, for training and evaluation in this process.
 
-    It then takes the options `sources` and `noise` like the others.
+    It then takes the options `sources` and `noise` like the others: `bowls:noise=0.1`. `train` and
+    `evaluate` also take a family itself, which need not be registered; inside
+    `with metabo.tasks.registered(...)` it is known for the length of the block only.
 
     Args:
-        family: Such as `function_family` makes.
+        family: A family such as `function_family` makes.
         replace: Whether a family of this name may be replaced.
+
+    Raises:
+        OptionError: If the name is not valid, or taken and not to be replaced.
+
+    Examples:
+        >>> import metabo
+        >>> def bowl(x, p):
+        ...     return -(x - p["place"][:, None, None]).square().sum(-1)
+        >>> bowls = metabo.function_family("bowls", bowl, dim=1, parameters={"place": (0.2, 0.8)})
+        >>> metabo.register(bowls, replace=True)
+        >>> metabo.family("bowls:noise=0.1").noise
+        0.1
     """
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", family.name):
-        raise OptionError(
-            "A family's name is made of lower-case letters, digits, `-` and `_`, but got "
-            f"`{shown(family.name)}`."
-        )
-    if family.name in FAMILIES and not replace:
-        raise OptionError(
-            f"There is a family `{family.name}`. Choose another name, or give `replace=True`."
-        )
-
-    def builder(*, sources: int | None = None, noise: float = 0.0) -> ParametricFamily:
-        return family.restricted(sources).observed_with(noise)
-
-    FAMILIES[family.name] = builder
+    _current().add(family, replace=replace)
 
 
 def family(name: str, **options: object) -> TaskFamily:
-    """The family of this name, such as `branin` or `branin:sources=50`.
+    """Build the family of this name, such as `branin` or `branin:sources=50`.
 
     A folder of result tables is the family `table:FOLDER`.
 
     Args:
-        name: A registered name, optionally followed by `:option=value`.
-        options: Options given as keywords; they win over those in the name.
+        name: A known name, optionally followed by `:option=value`.
+        options: Options given as keywords; they override those in the name.
+
+    Returns:
+        The family: what its tasks are, where they may be queried, and with which budget.
+
+    Raises:
+        OptionError: If the name or an option is unknown, or an option's value does not fit.
+        DataError: If the files of a table cannot be used.
+
+    Examples:
+        >>> import metabo
+        >>> branin = metabo.family("branin", sources=50)
+        >>> branin.domain.dim, branin.budget, branin.max_sources
+        (2, 30, 50)
     """
     base, written = parse(name)
     if base == "table":
@@ -159,6 +264,19 @@ def family(name: str, **options: object) -> TaskFamily:
                 f"its name has an equals sign, but got `{shown(name)}`."
             )
         return build("family `table`", tabular("table", str(given.pop("path"))), given)
-    if base not in FAMILIES:
-        raise unknown("family", base, FAMILIES)
-    return build(f"family `{base}`", FAMILIES[base], written | options)
+    known = _current().builders
+    if base not in known:
+        raise unknown("family", base, known)
+    return build(f"family `{base}`", known[base], written | options)
+
+
+def named(family_: str | TaskFamily) -> tuple[str, TaskFamily]:
+    """The name of a family and the family itself, whichever of them is given."""
+    if isinstance(family_, str):
+        return family_, family(family_)
+    if not isinstance(family_, TaskFamily):
+        raise OptionError(
+            "`family` must be a name, such as `branin`, or a family, such as `function_family` "
+            f"makes, but got {brief(family_)}."
+        )
+    return family_.name, family_

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.domain import Box
 from metabo.gp import Prior
 from metabo.options import Range
 from metabo.shapes import Float, Int
+from metabo.space import Space
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.parameters import ParameterBox, TaskParameter, signed
 
@@ -111,10 +111,10 @@ PRIOR = Prior.of([0.3], signal_variance=1.0, noise_variance=1e-4)
 def rhino_1_family(translation: Range = (0.0, 0.2)) -> ParametricFamily:
     """Rhino-1, by default with translations of magnitudes up to 0.2, as published."""
     shift = signed("translation", translation, ((-0.7, 0.3),))
-    return ParametricFamily("rhino-1", Box(1), PRIOR, 10, ParameterBox((shift,)), rhino_1)
+    return ParametricFamily("rhino-1", Space.cube(1), PRIOR, 10, ParameterBox((shift,)), rhino_1)
 
 
 def rhino_2_family(height: Range = (0.6, 0.9)) -> ParametricFamily:
     """Rhino-2, by default with the published heights."""
     box = ParameterBox((TaskParameter("height", *height, limits=((0.5, 1.0),)),))
-    return ParametricFamily("rhino-2", Box(1), PRIOR, 10, box, rhino_2)
+    return ParametricFamily("rhino-2", Space.cube(1), PRIOR, 10, box, rhino_2)

@@ -130,5 +130,5 @@ STANDARD: dict[str, Surface] = {
 
 
 def standard_prior(surface: Surface) -> Prior:
-    """Of a user who knows nothing of a function but its scale."""
+    """Return the prior of a user who knows nothing about a function but its scale."""
     return default_prior(surface.dim)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.domain import Box
 from metabo.gp import Prior
 from metabo.options import Range
 from metabo.shapes import Float, Int
+from metabo.space import Space
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.parameters import ParameterBox, TaskParameter, signed
 
@@ -146,4 +146,4 @@ def translated_family(
     def make(parameters: Mapping[str, Tensor]) -> TranslatedTasks:
         return TranslatedTasks(surface, parameters["translation"], parameters["scale"])
 
-    return ParametricFamily(surface.name, Box(surface.dim), prior, 30, box, make)
+    return ParametricFamily(surface.name, Space.cube(surface.dim), prior, 30, box, make)

@@ -5,12 +5,13 @@ import sys
 from pathlib import Path
 
 from metabo.errors import MetaBOError
+from metabo.tasks import family as family_of
 from metabo.training.api import run_training
 from metabo.training.config import read_settings
 from metabo.training.folder import has_run
 from metabo.training.interrupt import farewell
 from metabo.training.log import Event
-from metabo.training.presets import PRESETS, preset, usual_preset
+from metabo.training.presets import PRESETS, preset
 
 
 def main() -> None:
@@ -42,13 +43,16 @@ def main() -> None:
         for name in ("sources", "iterations"):
             if getattr(given, name) is not None:
                 changes[name] = getattr(given, name)
-        config = preset(
-            given.preset or usual_preset(given.family),
-            given.family,
-            **(changes | read_settings(given.set)),
-        )
+        changes |= read_settings(given.set)
+        family = family_of(given.family)
+        config = preset(given.preset or family.preset, given.family, **changes)
         path = run_training(
-            config, given.out, resume=given.resume, seconds=given.seconds, on_event=show
+            config,
+            given.out,
+            family=family,
+            resume=given.resume,
+            seconds=given.seconds,
+            on_event=show,
         )
     except MetaBOError as error:
         print(f"Error: {error.in_shell}", file=sys.stderr)

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from metabo.tasks import TaskFamily, named
 from metabo.training.config import TrainConfig
 from metabo.training.ensemble import train_members
 from metabo.training.log import Event
 from metabo.training.presets import preset as preset_of
-from metabo.training.presets import usual_preset
 from metabo.training.trainer import Trainer
 
 
 def train(
-    family: str,
+    family: str | TaskFamily,
     *,
     out: str | Path,
     preset: str | None = None,
@@ -22,23 +22,50 @@ def train(
     on_event: Callable[[Event], None] | None = None,
     **changes: object,
 ) -> Path:
-    """Meta-train an acquisition function for a family; give the path of its artifact.
+    """Meta-train an acquisition function for a family.
 
     Args:
-        family: The tasks to learn from, such as `branin`.
+        family: The tasks to learn from: a name, such as `branin`, or a family itself.
         out: Folder for the artifact, the log and the checkpoints.
-        preset: `default`, `paper`, `fast`, `table` or `general`; if None, `table` for tables of
-            results and else `default`.
-        seconds: Stop after so much time; the run can be resumed.
-        resume: Go on with the run in the folder.
-        record: Whether to record CUDA graphs on a GPU; tasks that look at values cannot be.
+        preset: `default`, `paper`, `fast`, `table` or `general`; the family's own if None.
+        seconds: Wall-clock limit in seconds; the run can be resumed.
+        resume: Whether to continue the run in the folder.
+        record: Whether to record CUDA graphs on a GPU. Turn it off for tasks that look at values
+            (`.item()`, `if` on a tensor), which cannot be recorded.
         on_event: Called after each iteration.
         changes: Settings that differ from the preset's, such as `sources=50`, `seed=1` or
             `iterations=500` (the fields of `TrainConfig`).
+
+    Returns:
+        The path of the artifact, `af.safetensors` in the folder.
+
+    Raises:
+        OptionError: If the family, the preset or a setting is unknown or does not fit.
+        DataError: If the folder contains another run, or one and `resume` is False.
+        TrainingError: If training diverged.
+        TrainingInterrupted: After Ctrl-C, when the iteration has been finished and saved.
+
+    Examples:
+        >>> import tempfile
+        >>> import metabo
+        >>> small = {"hidden": (8,), "episodes": 4, "n_global": 20, "validation_tasks": 2}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = metabo.train(
+        ...         "rhino-1", out=folder, preset="fast", iterations=1, budget=3, **small
+        ...     )
+        ...     print(path.name, metabo.load(path).budget)
+        af.safetensors 3
     """
-    config = preset_of(preset or usual_preset(family), family, **changes)
+    name, built = named(family)
+    config = preset_of(preset or built.preset, name, **changes)
     return run_training(
-        config, Path(out), resume=resume, record=record, seconds=seconds, on_event=on_event
+        config,
+        Path(out),
+        family=built,
+        resume=resume,
+        record=record,
+        seconds=seconds,
+        on_event=on_event,
     )
 
 
@@ -46,16 +73,35 @@ def run_training(
     config: TrainConfig,
     out: Path,
     *,
+    family: TaskFamily | None = None,
     resume: bool = False,
     record: bool = True,
     seconds: float | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Path:
-    """Train one network, or several and their mean."""
+    """Train one network, or several and their mean.
+
+    Args:
+        config: All that the run depends on.
+        out: Folder of the run.
+        family: The family that `config` names, where it has been built; built if None.
+        resume: Whether to continue the run in the folder.
+        record: Whether to record CUDA graphs on a GPU.
+        seconds: Wall-clock limit in seconds.
+        on_event: Called after each iteration.
+
+    Returns:
+        The path of the artifact.
+    """
     if config.members > 1:
         return train_members(
-            config, out, resume=resume, record=record, seconds=seconds, on_event=on_event
+            config,
+            out,
+            family=family,
+            resume=resume,
+            record=record,
+            seconds=seconds,
+            on_event=on_event,
         )
-    return Trainer(config, out, resume=resume, record=record).run(
-        seconds=seconds, on_event=on_event
-    )
+    trainer = Trainer(config, out, family=family, resume=resume, record=record)
+    return trainer.run(seconds=seconds, on_event=on_event)

@@ -8,8 +8,7 @@ from metabo.loop import rollout
 from metabo.metrics import quantiles
 from metabo.policies import MAX_LISTED, Policy, classical, learned, searcher
 from metabo.space.schema import to_json
-from metabo.tasks import TaskFamily, space_of
-from metabo.tasks.tabular import TabularFamily
+from metabo.tasks import Provenance, TaskFamily
 from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
 from metabo.training.rollouts import validation_tasks
@@ -30,7 +29,7 @@ def training_card(
         "family": config.family,
         "sources": config.sources,
         "domain": _domain(setting.domain),
-        "space": to_json(space_of(setting)),
+        "space": to_json(setting.space),
         "prior": setting.prior.record(),
         "budget": [config.least_budget or budget, budget],
         "training": {
@@ -51,7 +50,7 @@ def training_card(
                 name: _median(policy, setting, config, budget) for name, policy in policies.items()
             },
         },
-        **(_table(setting) if isinstance(setting, TabularFamily) else {}),
+        **_measured(setting.provenance),
         "commit": commit(),
     }
 
@@ -62,11 +61,14 @@ def _median(policy: Policy, setting: TaskFamily, config: TrainConfig, budget: in
     return [float(f"{v:.3g}") for v in quantiles(regret, [0.5])[0].tolist()]
 
 
-def _table(family: TabularFamily) -> dict[str, object]:
-    rows = family.table.configurations
+def _measured(known: Provenance | None) -> dict[str, object]:
+    """What the card says about measured data; nothing where there are none."""
+    if known is None:
+        return {}
+    rows = known.configurations
     return {
-        "data": family.fingerprint(),
-        "direction": family.table.direction,
+        "data": known.sources.record(),
+        "direction": known.direction,
         # More would swell the file; an AF of so large a table searches the whole space.
         **({"configurations": [list(row) for row in rows]} if len(rows) <= MAX_LISTED else {}),
     }

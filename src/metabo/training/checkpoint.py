@@ -6,10 +6,10 @@ the run goes on from the one before it, and ends with the same bits.
 
 import json
 import logging
-import math
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -19,9 +19,9 @@ from torch import Tensor, nn
 from metabo.digest import tensor_digest, text_digest
 from metabo.errors import DataError, shown
 from metabo.inputs import parse_json, require_file
+from metabo.rules import number, optional, require_fields, whole
 from metabo.store import save_bytes, write_all
 from metabo.tasks import TaskFamily
-from metabo.tasks.tabular import TabularFamily
 from metabo.training.config import TrainConfig
 from metabo.training.folder import BEFORE, NEWEST, require_same
 
@@ -33,6 +33,15 @@ class _DamageError(DataError):
     """A checkpoint cannot be used, and the one before it may be."""
 
 
+_PROGRESS = {
+    "iteration": whole(0, 2**53 - 1),
+    "seconds": number(low=0),
+    "best_score": optional(number()),
+    "best_iteration": whole(0, 2**53 - 1),
+}
+"""What each field of a run's progress must be."""
+
+
 @dataclass
 class Progress:
     """How far a run has come."""
@@ -42,26 +51,20 @@ class Progress:
     seconds: float = 0.0
     """Wall-clock time spent, over all sessions."""
     best_score: float | None = None
-    """Of the validations so far."""
+    """Best score of the validations so far."""
     best_iteration: int = 0
+    """Iterations done when that score was reached."""
 
     @classmethod
     def read(cls, record: object) -> "Progress":
         """The progress that a checkpoint describes."""
-        names = {field.name for field in fields(cls)}
-        if not isinstance(record, dict) or record.keys() != names:
-            raise _DamageError(f"its progress must have the fields {sorted(names)}")
-        done, best = record["iteration"], record["best_iteration"]
-        is_right = (
-            all(isinstance(n, int) and not isinstance(n, bool) for n in (done, best))
-            and 0 <= best <= done < 2**53
-            and _is_finite(record["seconds"])
-            and record["seconds"] >= 0
-            and (record["best_score"] is None or _is_finite(record["best_score"]))
+        names = [field.name for field in fields(cls)]
+        found: dict[str, Any] = require_fields(
+            record, _PROGRESS, "its progress", required=names, remedy="", error=_DamageError
         )
-        if not is_right:
-            raise _DamageError("its progress has values that no run has")
-        return cls(**record)
+        if found["best_iteration"] > found["iteration"]:
+            raise _DamageError("its progress has a best iteration that is yet to come")
+        return cls(**found)
 
 
 def save_checkpoint(
@@ -142,8 +145,8 @@ def _restored(
     networks.load_state_dict(_strip(tensors, "networks."))
     moments: dict[int, dict[str, Tensor]] = {}
     for name, value in _strip(tensors, "adam.").items():
-        number, field = name.split(".", 1)
-        moments.setdefault(int(number), {})[field] = value
+        index, field = name.split(".", 1)
+        moments.setdefault(int(index), {})[field] = value
     optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
     return progress, tensors
 
@@ -233,8 +236,8 @@ def _tensors(
     """All tensors of a checkpoint by name."""
     tensors = {f"networks.{name}": value for name, value in networks.state_dict().items()}
     tensors |= {f"best.{name}": value for name, value in best.items()}
-    for number, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"adam.{number}.{name}": value for name, value in state.items()}
+    for index, state in optimizer.state_dict()["state"].items():
+        tensors |= {f"adam.{index}.{name}": value for name, value in state.items()}
     return tensors
 
 
@@ -243,13 +246,11 @@ def _digest(metadata: dict[str, str], tensors: dict[str, Tensor]) -> str:
 
 
 def _data(family: TaskFamily) -> dict[str, dict[str, object]]:
-    """The fingerprints of what is learned from and validated on, where that is measured data."""
-    if not isinstance(family, TabularFamily):
+    """The fingerprints of the measured data that are learned from and validated on."""
+    known = family.provenance
+    if known is None:
         return {}
-    return {
-        "sources": family.fingerprint(),
-        "validation": family.fingerprint(family.validation_names),
-    }
+    return {"sources": known.sources.record(), "validation": known.validation.record()}
 
 
 def _digests(data: dict[str, dict[str, object]]) -> str:
@@ -258,8 +259,3 @@ def _digests(data: dict[str, dict[str, object]]) -> str:
 
 def _strip(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name[len(prefix) :]: v for name, v in tensors.items() if name.startswith(prefix)}
-
-
-def _is_finite(value: object) -> bool:
-    is_plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_plain and abs(value) < 1e300 and math.isfinite(value)  # type: ignore[arg-type]

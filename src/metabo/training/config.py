@@ -1,13 +1,13 @@
 """The settings of a training run."""
 
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
 from metabo.options import convert, parse
+from metabo.rules import Rule, number, whole
 
 PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
 CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
@@ -16,52 +16,29 @@ the paper's local grids do in two and in three dimensions."""
 
 _MOST = 1_000_000
 """Largest count of anything: more is a slip, and would take all memory."""
-_COUNTS = ("sources", "n_global", "iterations", "stop_at", "episodes", "group", "budget", "epochs")
-_RULES: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
-    (
-        (
-            *_COUNTS,
-            "least_budget",
-            "budget_step",
-            "members",
-            "minibatches",
-            "validate_every",
-            "validation_tasks",
-            "checkpoint_every",
-            "patience",
-        ),
-        lambda v: 1 <= v <= _MOST,
-        f"lie in 1..{_MOST:,}",
-    ),
-    (("gamma", "gae_lambda"), lambda v: 0 <= v <= 1, "lie in 0..1"),
-    (
-        (
-            "learning_rate",
-            "clip",
-            "max_gradient_norm",
-            "reward_floor",
-            "feature_scale",
-            "residual_weight",
-        ),
-        lambda v: v > 0,
-        "be positive and finite",
-    ),
-    (
-        (
-            "final_learning_rate",
-            "value_coefficient",
-            "entropy_coefficient",
-            "final_entropy_coefficient",
-        ),
-        lambda v: v >= 0,
-        "be finite and not negative",
-    ),
+_COUNT, _SHARE, _POSITIVE, _NOT_NEGATIVE = (
+    whole(1, _MOST),
+    number(0, 1),
+    number(above=0),
+    number(low=0),
 )
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("sources", "n_global", "iterations", "stop_at", "episodes"), _COUNT),
+    **dict.fromkeys(("group", "budget", "epochs", "least_budget", "budget_step"), _COUNT),
+    **dict.fromkeys(("members", "minibatches", "validate_every", "validation_tasks"), _COUNT),
+    **dict.fromkeys(("checkpoint_every", "patience"), _COUNT),
+    **dict.fromkeys(("gamma", "gae_lambda"), _SHARE),
+    **dict.fromkeys(("learning_rate", "clip", "max_gradient_norm", "reward_floor"), _POSITIVE),
+    **dict.fromkeys(("feature_scale", "residual_weight"), _POSITIVE),
+    **dict.fromkeys(("final_learning_rate", "value_coefficient"), _NOT_NEGATIVE),
+    **dict.fromkeys(("entropy_coefficient", "final_entropy_coefficient"), _NOT_NEGATIVE),
+}
+"""What a setting must be, where its type alone does not say."""
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """All that a training run depends on beside the package; the defaults are the paper's."""
+    """All that a training run depends on besides the package; the defaults are the paper's."""
 
     family: str
     seed: int = 0
@@ -75,11 +52,11 @@ class TrainConfig:
     normalize: bool = False
     init: Literal["paper", "orthogonal"] = "paper"
     feature_scale: float = 1.0
-    """As in `Architecture`."""
+    """Factor that features are multiplied by, as in `Architecture`."""
     residual: str | None = None
-    """Likewise."""
+    """Feature that is added to the network's score, as in `Architecture`; none if None."""
     residual_weight: float = 1.0
-    """Likewise."""
+    """Factor of the residual feature, as in `Architecture`."""
 
     candidates: tuple[str, ...] = ("grid",)
     """Candidate sets that iterations take in turn: `grid`, the paper's adaptive set (lattice and k
@@ -88,9 +65,9 @@ class TrainConfig:
     """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
     iterations: int = 2000
-    """Of what follows a schedule, and of the run unless it stops before."""
+    """Iterations that schedules are spread over, and of the run unless it stops earlier."""
     stop_at: int | None = None
-    """Stop after so many iterations of the schedule, as found by cross-validation."""
+    """Iteration of the schedule to stop after, such as cross-validation finds."""
     episodes: int = 40
     """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
     members: int = 1
@@ -103,13 +80,13 @@ class TrainConfig:
     budget: int | None = None
     """Evaluations in an episode; the family's own if None."""
     least_budget: int | None = None
-    """With it given, each batch draws its budget from here up to `budget`."""
+    """Least budget: where it is given, each batch draws its budget from here up to `budget`."""
     budget_step: int = 1
-    """The budgets drawn are this far apart: on a GPU every one of them is recorded."""
+    """Distance between the budgets drawn: on a GPU each of them is recorded as a graph."""
     reward: Literal["log", "linear"] = "log"
-    """-log10 R or -R."""
+    """Reward of a step with regret R: -log10 R (`log`) or -R (`linear`)."""
     reward_floor: float = 1e-20
-    """Least regret in the logarithm."""
+    """Least regret that the logarithmic reward distinguishes."""
 
     gamma: float = 0.98
     gae_lambda: float = 0.98
@@ -118,22 +95,22 @@ class TrainConfig:
     minibatches: int = 20
     learning_rate: float = 1e-4
     final_learning_rate: float = 1e-4
-    """Reached by a cosine over the run."""
+    """Learning rate at the end of the run, reached by a cosine."""
     value_coefficient: float = 1.0
     entropy_coefficient: float = 0.01
     final_entropy_coefficient: float | None = None
-    """Reached by the same cosine, so that a policy explores first and decides later; constant if
-    None."""
+    """Entropy coefficient at the end of the run, reached by a cosine, so that a policy explores
+    first and decides later; constant if None."""
     max_gradient_norm: float | None = None
-    """Of the AF's gradient and of the critic's, each on its own."""
+    """Largest norm of the AF's gradient and of the critic's, each clipped by itself."""
     precision: Literal["fp32", "tf32", "bf16"] = "fp32"
-    """Of the networks' matrix products in training; the GP is float64 always."""
+    """Precision of the networks' matrix products in training; the GP is always float64."""
 
     validate_every: int = 20
     validation_tasks: int = 64
     checkpoint_every: int = 20
     patience: int | None = None
-    """Stop after so many validations without a better score."""
+    """Number of validations without a better score after which to stop; never if None."""
 
     def __post_init__(self) -> None:
         """Check types and ranges, and what no other part checks."""
@@ -141,11 +118,10 @@ class TrainConfig:
             value = getattr(self, field.name)
             converted = convert(value, field.type, f"Setting `{field.name}`")
             object.__setattr__(self, field.name, converted)
-        for names, is_allowed, rule in _RULES:
-            for name in names:
-                value = getattr(self, name)
-                if value is not None and not (math.isfinite(value) and is_allowed(value)):
-                    raise OptionError(f"Setting `{name}` must {rule}, but got {value}.")
+        for name, rule in _RULES.items():
+            value = getattr(self, name)
+            if value is not None:
+                rule.require(name, value)
         for name in self.candidates:
             if name not in (*CLOUDS, "grid"):
                 raise unknown("candidate set", name, (*CLOUDS, "grid"))

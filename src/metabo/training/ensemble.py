@@ -16,6 +16,8 @@ from metabo.errors import DataError, OptionError, shown
 from metabo.inputs import read_json
 from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
+from metabo.tasks import TaskFamily
+from metabo.tasks import family as family_of
 from metabo.training.card import training_card
 from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
@@ -32,6 +34,7 @@ def train_members(
     config: TrainConfig,
     out: Path,
     *,
+    family: TaskFamily | None = None,
     resume: bool = False,
     record: bool = True,
     seconds: float | None = None,
@@ -42,6 +45,7 @@ def train_members(
     Args:
         config: Settings of the training; `config.members` is the number of members.
         out: Folder of the run.
+        family: The family that `config` names, if it has been built already.
         resume: Whether to continue the run in `out`.
         record: Whether to record CUDA graphs.
         seconds: Wall-clock limit for all members together; None for no limit.
@@ -59,12 +63,14 @@ def train_members(
         raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
     started, n = time.perf_counter(), config.members
     _begin(config, out / CONFIG, resume=resume)
+    family = family_of(config.family) if family is None else family
     paths, progress, logs = [], [], []
     for number in range(n):
         folder = out / f"member-{number}"
         trainer = Trainer(
             replace(config, members=1, seed=config.seed * n + number),
             folder,
+            family=family,
             resume=has_run(folder),
             record=record,
         )

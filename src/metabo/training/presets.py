@@ -3,9 +3,6 @@
 from dataclasses import fields, replace
 
 from metabo.errors import unknown
-from metabo.options import parse
-from metabo.tasks.registry import family as family_of
-from metabo.tasks.tabular import TabularFamily
 from metabo.training.config import TrainConfig
 
 DEFAULT_FEATURES = (
@@ -102,15 +99,12 @@ PRESETS: dict[str, dict[str, object]] = {
 }
 
 
-def usual_preset(family: str) -> str:
-    """The preset for a family where none is named."""
-    if parse(family)[0] in ("gp-rbf", "gp-matern52"):
-        return "general"
-    return "table" if isinstance(family_of(family), TabularFamily) else "default"
-
-
 def preset(name: str, family: str, **changes: object) -> TrainConfig:
-    """The configuration of a preset for a family, with changes."""
+    """The configuration of a preset for a family, with changes.
+
+    Raises:
+        OptionError: If the preset or a setting is unknown, or a value does not fit.
+    """
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
     known = {field.name for field in fields(TrainConfig)}

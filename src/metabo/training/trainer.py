@@ -25,7 +25,7 @@ from metabo.pretrained import save
 from metabo.seeding import episodes_key, generator
 from metabo.shapes import Float, Int
 from metabo.store import save_json, write_all
-from metabo.tasks import Tasks
+from metabo.tasks import TaskFamily, Tasks
 from metabo.tasks import family as family_of
 from metabo.training.adam import adam, moments
 from metabo.training.card import training_card
@@ -49,13 +49,27 @@ class Trainer:
     """One training run in one folder."""
 
     def __init__(
-        self, config: TrainConfig, out: Path, *, resume: bool = False, record: bool = True
+        self,
+        config: TrainConfig,
+        out: Path,
+        *,
+        family: TaskFamily | None = None,
+        resume: bool = False,
+        record: bool = True,
     ) -> None:
-        """Start a run, or resume the one in the folder; `record` CUDA graphs on a CUDA device."""
+        """Start a run, or continue the one in the folder.
+
+        Args:
+            config: All that the run depends on.
+            out: Folder of the run.
+            family: The family that `config` names, where it has been built; built if None.
+            resume: Whether to continue the run in the folder.
+            record: Whether to record CUDA graphs on a GPU.
+        """
         require_device(config.device)
         self.config, self.out = config, out
-        changes = {} if config.sources is None else {"sources": config.sources}
-        self.family = family_of(config.family, **changes)
+        family = family_of(config.family) if family is None else family
+        self.family = family if config.sources is None else family.restricted(config.sources)
         self.judge = self.family.validation()
         """Family of the validation tasks; None if there are none."""
         self.prior = self.family.prior.to(config.device)

@@ -14,7 +14,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import metabo
 from metabo.domain import sobol
 from metabo.errors import DataError, DomainError, OptionError
-from metabo.tasks import space_of
 from metabo.tasks.furuta import physical, published
 from metabo.tasks.furuta.family import PHYSICAL_BOX, PUBLISHED_BOX
 from metabo.tasks.furuta.mechanics import NOMINAL, linearized
@@ -286,7 +285,7 @@ def test_the_range_can_be_extended(rng):
 @pytest.mark.parametrize("name", ["furuta-reference", "furuta", "furuta-real"])
 def test_a_query_means_its_four_gains(name):
     family = metabo.family(name)
-    space = space_of(family)
+    space = family.space
     assert list(space.parameters) == ["arm", "pendulum", "arm_speed", "pendulum_speed"]
     box = PUBLISHED_BOX if name == "furuta-reference" else PHYSICAL_BOX
     x = sobol(5, 4)

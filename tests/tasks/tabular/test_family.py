@@ -158,8 +158,8 @@ def test_a_family_without_test_data_sets_says_how_to_have_some():
     ("split", "message"),
     [
         (Split(fold=7), r"folds must lie in 2..6"),
-        (Split(fold=3, folds=3), r"`fold` must lie in 0..2, but got 3"),
-        (Split(sources=7), r"`sources` must lie in 1..6"),
+        (Split(fold=3, folds=3), r"`fold` must be a whole number in 0..2, but got 3"),
+        (Split(sources=7), r"`sources` must be a whole number in 1..6"),
         (Split(validate=6), r"`validate` must leave a data set to learn from.*0..5"),
     ],
 )
@@ -199,7 +199,7 @@ def test_in_turn_others_validate_however_large_the_folds_are(folds, validate):
 
 
 def test_turns_are_for_folds_and_not_more_than_there_are():
-    with pytest.raises(OptionError, match=r"`turn` must lie in 0..1, but got 2"):
+    with pytest.raises(OptionError, match=r"`turn` must be a whole number in 0..1, but got 2"):
         table_family("t", make(), Split(fold=1, folds=3, validate=2, turn=2))
-    with pytest.raises(OptionError, match=r"`turn` is for a fold"):
+    with pytest.raises(OptionError, match=r"`turn` needs a fold"):
         table_family("t", make(), Split(validate=2, turn=1))

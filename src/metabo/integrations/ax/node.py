@@ -46,15 +46,16 @@ def generation_strategy(
         OptionError: If an option is not accepted.
         DataError: If an artifact's file cannot be read.
 
-    >>> from ax.api.client import Client
-    >>> from ax.api.configs import RangeParameterConfig
-    >>> client = Client()
-    >>> x = RangeParameterConfig(name="x", parameter_type="float", bounds=(-1, 2))
-    >>> client.configure_experiment(parameters=[x])
-    >>> client.configure_optimization(objective="-loss")
-    >>> client.set_generation_strategy(generation_strategy("ei", budget=4))
-    >>> [sorted(params) for params in client.get_next_trials(max_trials=1).values()]
-    [['x']]
+    Examples:
+        >>> from ax.api.client import Client
+        >>> from ax.api.configs import RangeParameterConfig
+        >>> client = Client()
+        >>> x = RangeParameterConfig(name="x", parameter_type="float", bounds=(-1, 2))
+        >>> client.configure_experiment(parameters=[x])
+        >>> client.configure_optimization(objective="-loss")
+        >>> client.set_generation_strategy(generation_strategy("ei", budget=4))
+        >>> [sorted(params) for params in client.get_next_trials(max_trials=1).values()]
+        [['x']]
     """
     node = MetaBONode(artifact, seed=seed, **options)
     return GenerationStrategy(name="MetaBO", nodes=[node])

@@ -37,11 +37,12 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
     any number of threads, processes and restarts can work on one study. Give them all the same
     arguments, `seed` included.
 
-    >>> import optuna
-    >>> study = optuna.create_study(sampler=MetaBOSampler("ei", budget=4, seed=0))
-    >>> study.optimize(lambda trial: trial.suggest_float("x", -1, 2) ** 2, n_trials=4)
-    >>> len(study.trials), study.best_value <= 4
-    (4, True)
+    Examples:
+        >>> import optuna
+        >>> study = optuna.create_study(sampler=MetaBOSampler("ei", budget=4, seed=0))
+        >>> study.optimize(lambda trial: trial.suggest_float("x", -1, 2) ** 2, n_trials=4)
+        >>> len(study.trials), study.best_value <= 4
+        (4, True)
     """
 
     @spelled_out("af", "direction")

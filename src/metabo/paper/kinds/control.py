@@ -24,8 +24,7 @@ from metabo.paper.results import Record, Stored
 from metabo.seeding import generator
 from metabo.shapes import Float, Int
 from metabo.tasks import family as family_of
-from metabo.tasks.furuta import FurutaTasks
-from metabo.tasks.furuta.real import RealTasks
+from metabo.tasks.furuta import PendulumTasks
 
 REGRET_STEPS = (1, 5, 10, 20, 30, 50)
 TRIALS = (1, 2, 3, 5, 10, 25, 50)
@@ -38,15 +37,13 @@ def run(job: Job) -> Record:
     result = job.evaluated()
     part = family_of(unit.family).test()
     tasks = part.sample(unit.tasks, generator(unit.seed, unit.stream))
-    if not isinstance(tasks, FurutaTasks | RealTasks):
+    if not isinstance(tasks, PendulumTasks):
         raise OptionError(f"The family `{unit.family}` has no pendulum to keep up. Take `furuta`.")
     first = first_stabilized(tasks, result.queries)
     return {**regret_record(result), "first_stabilized": first.tolist()}
 
 
-def first_stabilized(
-    tasks: FurutaTasks | RealTasks, queries: Float[Tensor, "E T D"]
-) -> Int[Tensor, " E"]:
+def first_stabilized(tasks: PendulumTasks, queries: Float[Tensor, "E T D"]) -> Int[Tensor, " E"]:
     """The first trial, from 1, with the pendulum up for the full time; 0 where there is none."""
     share = tasks.trial(tasks.box.decode(queries))[1]
     is_up = share >= 1

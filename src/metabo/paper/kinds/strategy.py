@@ -13,7 +13,6 @@ from metabo.paper.job import Job
 from metabo.paper.kinds.kind import Kind, Picture
 from metabo.paper.results import Record, Stored
 from metabo.tasks import family as family_of
-from metabo.tasks import space_of
 
 STEPS = 4
 """Number of steps kept: the first query and the three after it."""
@@ -73,7 +72,7 @@ def figure(stored: Stored) -> Picture:
 
     (family,) = stored.experiment.families
     runs = episodes(stored.results[family, "metabo"]["result"])
-    space = space_of(family_of(family))
+    space = family_of(family).space
     return curves_over_x(Explanation(family, family, space, "value", runs, ()), runs)
 
 

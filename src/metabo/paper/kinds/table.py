@@ -14,7 +14,6 @@ from metabo.paper.kinds.kind import Kind, Picture
 from metabo.paper.results import Record, Stored
 from metabo.store import save_json
 from metabo.tasks import family as family_of
-from metabo.tasks.tabular import TabularFamily
 
 REPEATS = 5
 """Number of runs of a method, because ties and random search depend on random numbers."""
@@ -62,10 +61,10 @@ def figure(stored: Stored) -> Picture:
 
 def _datasets(unit: Unit) -> list[dict[str, str]]:
     """The data sets kept for testing, as many as the unit has tasks."""
-    family = family_of(unit.family).test()
-    if not isinstance(family, TabularFamily):
+    known = family_of(unit.family).test().provenance
+    if known is None:
         raise OptionError(f"The family `{unit.family}` has no data sets. Take `svm`.")
-    return [{"dataset": name} for name in family.test_names[: unit.tasks]]
+    return [{"dataset": name} for name in known.test[: unit.tasks]]
 
 
 KIND = Kind("table", run, tables, figure)

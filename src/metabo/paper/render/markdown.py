@@ -8,12 +8,13 @@ from metabo.evaluation.table import Table
 def markdown(table: Table) -> str:
     """The head and the rows of a table, with names set as code; the title is left to the page.
 
-    >>> from metabo.evaluation.table import Column
-    >>> columns = [Column("method", "name"), Column("t=1")]
-    >>> print(markdown(Table.of("Regret", columns, [("ei", "0.5")])), end="")
-    | method | t=1 |
-    | --- | --- |
-    | `ei` | 0.5 |
+    Examples:
+        >>> from metabo.evaluation.table import Column
+        >>> columns = [Column("method", "name"), Column("t=1")]
+        >>> print(markdown(Table.of("Regret", columns, [("ei", "0.5")])), end="")
+        | method | t=1 |
+        | --- | --- |
+        | `ei` | 0.5 |
     """
     is_name = [column.kind == "name" for column in table.columns]
     rows = [

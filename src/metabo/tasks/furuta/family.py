@@ -6,58 +6,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.domain import Box, require_inside
-from metabo.errors import DomainError, OptionError
+from metabo.domain import require_inside
+from metabo.errors import OptionError
 from metabo.gp import Prior
 from metabo.options import Range
 from metabo.shapes import Float, Int
-from metabo.space import Float as Gain
-from metabo.space import Space
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.furuta.fusion import Fused
+from metabo.tasks.furuta.gains import GainBox
 from metabo.tasks.furuta.mechanics import NOMINAL, Coefficients
 from metabo.tasks.furuta.physical import Physical
 from metabo.tasks.furuta.published import Published
 from metabo.tasks.parameters import ParameterBox, TaskParameter
-
-GAINS = ("arm", "pendulum", "arm_speed", "pendulum_speed")
-"""What each gain multiplies."""
-
-
-@dataclass(frozen=True)
-class GainBox:
-    """The gains that are searched, and their place in the unit cube."""
-
-    low: tuple[float, float, float, float]
-    high: tuple[float, float, float, float]
-
-    def decode(self, x: Float[Tensor, "*n 4"]) -> Float[Tensor, "*n 4"]:
-        """The gains at points of the unit cube."""
-        gains = (a + (b - a) * x[..., i] for i, (a, b) in enumerate(self._sides))
-        return torch.stack(list(gains), -1)
-
-    def encode(self, gains: Float[Tensor, "*n 4"]) -> Float[Tensor, "*n 4"]:
-        """The points of the unit cube at which gains lie."""
-        x = torch.stack(
-            [(gains[..., i] - a) / (b - a) for i, (a, b) in enumerate(self._sides)], -1
-        )
-        inside = ((x >= 0) & (x <= 1)).all(-1)
-        if not bool(inside.all()):
-            raise DomainError(
-                f"Gains must lie between {list(self.low)} and {list(self.high)}, but got "
-                f"{gains[~inside][0].tolist()}."
-            )
-        return x
-
-    @property
-    def space(self) -> Space:
-        """The gains by name."""
-        sides = zip(GAINS, self._sides, strict=True)
-        return Space({name: Gain(*side) for name, side in sides})
-
-    @property
-    def _sides(self) -> list[tuple[float, float]]:
-        return list(zip(self.low, self.high, strict=True))
 
 
 @dataclass(frozen=True)
@@ -151,7 +111,12 @@ def furuta_reference_family(
 
 
 def furuta_family(scale: Range = (0.75, 1.25), *, fused: Fused = "cuda") -> ParametricFamily:
-    """The physically right simulation; arguments as above."""
+    """The physically correct simulation, by default with the published range of parameters.
+
+    Args:
+        scale: Least and largest share of the nominal masses and lengths.
+        fused: Where its steps are compiled into one kernel.
+    """
     return _family("furuta", Physical(fused), PHYSICAL_BOX, PHYSICAL_PRIOR, scale)
 
 
@@ -173,6 +138,4 @@ def _family(
     def make(values: Mapping[str, Tensor]) -> FurutaTasks:
         return FurutaTasks.of(model, box, values)
 
-    return ParametricFamily(
-        name, Box(4), prior, 50, ParameterBox(parameters), make, space=box.space
-    )
+    return ParametricFamily(name, box.space, prior, 50, ParameterBox(parameters), make)

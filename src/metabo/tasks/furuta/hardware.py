@@ -31,13 +31,13 @@ from metabo.tasks.furuta.physical import (
 
 SECONDS = 5.0
 PERIOD = 0.002
-"""Of the controller, s."""
+"""Period of the controller, s."""
 SUBSTEPS = 2
 """Steps of MuJoCo in a period."""
 COUNT = 2 * math.pi / 2048
-"""Of the encoders, rad."""
+"""Angle per count of the encoders, rad."""
 CUTOFF = 150.0
-"""Of the filter that makes speeds of counts, rad/s."""
+"""Cutoff frequency of the filter that turns counts into speeds, rad/s."""
 STRIBECK = 0.2
 """Speed at which friction has lost most of what it has more at rest, rad/s."""
 
@@ -51,7 +51,7 @@ class Variation:
     length_pendulum: float
     length_arm: float
     strength: float
-    """Of the motor, as a share of its data sheet's."""
+    """Strength of the motor, as a share of the value in its data sheet."""
     lag: float
     """Time constant of the motor's voltage, s."""
     delay: int
@@ -103,7 +103,7 @@ class Trial:
     cost: float
     """Per second, as the simulation's."""
     share: float
-    """Of the five seconds until the trial was over."""
+    """Share of the five seconds until the trial was over."""
     angles: tuple[tuple[float, float], ...] = ()
     """Arm and pendulum in every period, where they were asked for."""
 

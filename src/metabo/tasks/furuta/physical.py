@@ -31,7 +31,7 @@ from metabo.tasks.furuta.riccati import lqr
 STEP = 0.01
 STEPS = 500
 RESISTANCE = 8.4
-"""Of the motor, ohm; this and the next as its data sheet gives them."""
+"""Resistance of the motor, ohm; this and the next are from its data sheet."""
 TORQUE_CONSTANT = 0.042
 """N m/A, and V s/rad of back-EMF."""
 PER_VOLT = TORQUE_CONSTANT / RESISTANCE

@@ -11,8 +11,10 @@ from metabo.errors import DataError, OptionError, brief
 from metabo.gp import Prior
 from metabo.shapes import Float, Int
 from metabo.space import Space
-from metabo.tasks.base import Tasks
-from metabo.tasks.furuta.family import PHYSICAL_BOX, PHYSICAL_PRIOR, GainBox, furuta_family
+from metabo.tasks.base import Summary, Tasks
+from metabo.tasks.family import NOISE
+from metabo.tasks.furuta.family import PHYSICAL_BOX, PHYSICAL_PRIOR, furuta_family
+from metabo.tasks.furuta.gains import GainBox
 from metabo.tasks.furuta.hardware import Variation, require_mujoco, run
 
 BEST_GAINS: tuple[tuple[float, float, float, float], ...] = (
@@ -44,7 +46,7 @@ BEST: tuple[float, ...] = (
     0.39,
     0.3414,
 )
-"""Their values, by those five trials. A single trial may be luckier, and its regret negative."""
+"""Values of the best gains, by those five trials; a luckier single trial has negative regret."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,18 @@ class FurutaReal:
     noise: float = 0.0
     name: str = "furuta-real"
     budget: int = 25
+    preset: str = "default"
+    """Name of the training preset; training on the machines themselves is not intended."""
+
+    @property
+    def summary(self) -> Summary:
+        """Regret is summarized by its median over the machines."""
+        return "median"
+
+    @property
+    def provenance(self) -> None:
+        """None: the tasks are simulated, not measured."""
+        return
 
     @property
     def space(self) -> Space:
@@ -124,6 +138,15 @@ class FurutaReal:
         """The first `n` source tasks of the simulation `furuta`: a machine has none."""
         return furuta_family().sources(n)
 
+    def restricted(self, n_sources: int | None) -> "FurutaReal":
+        """The family itself; there are no fewer machines to choose from."""
+        if n_sources is not None:
+            raise OptionError(
+                "The family `furuta-real` cannot be restricted to some `sources`: its machines "
+                f"are for testing. Leave out `sources`, which is {brief(n_sources)}."
+            )
+        return self
+
     def validation(self) -> None:
         """There is nothing to choose by: the machines are for testing."""
         return
@@ -147,9 +170,8 @@ class FurutaReal:
 
 
 def furuta_real_family(*, noise: float = 0.0) -> FurutaReal:
-    """The machines, observed with Gaussian noise of which the surrogate model is told."""
-    if not 0 <= noise <= 1e6:
-        raise OptionError(f"`noise` must lie in 0..1e6, but got {noise}.")
+    """The machines, observed with Gaussian noise, which the surrogate model knows of."""
+    NOISE.require("noise", noise)
     return FurutaReal(Box(4), PHYSICAL_PRIOR.with_noise(noise), noise)
 
 

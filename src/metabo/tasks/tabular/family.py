@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -14,8 +14,11 @@ from metabo.errors import DataError, OptionError, brief
 from metabo.gp import Prior, fit
 from metabo.shapes import Float
 from metabo.space import Space
+from metabo.tasks.base import Summary
+from metabo.tasks.provenance import Fingerprint, Provenance
 from metabo.tasks.tabular.gaps import capped, filled
 from metabo.tasks.tabular.prior import shared_prior
+from metabo.tasks.tabular.split import Split, units_of
 from metabo.tasks.tabular.table import Table
 from metabo.tasks.tabular.tasks import TabularTasks, varied
 
@@ -46,6 +49,10 @@ class TabularFamily:
     """How strongly drawn tasks are bent by the difference of two data sets, as a deviation."""
     in_order: bool = False
     """Whether `sample` presents each data set once, in a random order, before any comes again."""
+    split: Split = field(default_factory=Split)
+    """How the table's data sets were divided."""
+    preset: str = "table"
+    """Name of the training preset to use where none is named."""
 
     def __post_init__(self) -> None:
         """Check that there is something to learn from, and nothing on two sides."""
@@ -65,6 +72,24 @@ class TabularFamily:
     def space(self) -> Space:
         """The parameters behind the unit cube."""
         return self.table.space
+
+    @property
+    def summary(self) -> Summary:
+        """Regret is summarized by its mean: there are few data sets, and all of them count."""
+        return "mean"
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """The data sets on each side of the split."""
+        groups = units_of(self.table.sources, self.table.together)
+        return Provenance(
+            self._fingerprint(self.source_names),
+            self._fingerprint(self.validation_names),
+            self.test_names,
+            tuple(tuple(group) for group in groups),
+            self.table.direction,
+            self.table.configurations,
+        )
 
     @cached_property
     def prior(self) -> Prior:
@@ -95,6 +120,18 @@ class TabularFamily:
         """The first `n` data sets to learn from, in an order that the split's seed decides."""
         return self._sources.take(torch.arange(n))
 
+    def restricted(self, n_sources: int | None) -> "TabularFamily":
+        """The family that learns from so many of the table's data sets; from all if None."""
+        split = replace(self.split, sources=n_sources)
+        sides = split.sides(self.table)
+        return replace(
+            self,
+            source_names=sides.learned,
+            validation_names=sides.validated,
+            test_names=sides.tested,
+            split=split,
+        )
+
     def read(self, records: Sequence[Mapping[str, object]]) -> TabularTasks:
         """Tasks from `{"dataset": name}`."""
         names = []
@@ -122,13 +159,11 @@ class TabularFamily:
             )
         return self._apart(self.test_names)
 
-    def fingerprint(self, names: tuple[str, ...] | None = None) -> dict[str, object]:
-        """What tells data sets of the table from others; those learned from if None are named."""
-        names = self.source_names if names is None else names
+    def _fingerprint(self, names: tuple[str, ...]) -> Fingerprint:
         digest = hashlib.sha256()
         for part in (self.domain.points, self.table.of(names)):
             digest.update(part.numpy().tobytes())
-        return {"datasets": list(names), "sha256": digest.hexdigest()}
+        return Fingerprint(names, digest.hexdigest())
 
     @cached_property
     def _sources(self) -> TabularTasks:
