@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 import torch
 from families import APPROXIMATE, NUMBERED, params
@@ -11,6 +9,7 @@ from metabo.evaluation import Setting, method
 from metabo.loop import rollout
 from metabo.policies import Maximize, RandomSearch, StartAt, searcher
 from metabo.seeding import generator
+from metabo.tasks.family import ParametricFamily
 
 
 def run(name, n=5, seed=0, budget=6, policy=None, **options):
@@ -65,11 +64,18 @@ def test_noise_is_seen_by_the_run_and_not_by_the_regret():
     assert (episodes.regret.diff(dim=-1) > 0).any()  # a lucky error can displace a better point
 
 
+class AtSixPoints(ParametricFamily):
+    """A family whose tasks may be queried at six points only."""
+
+    @property
+    def domain(self):
+        return Finite(sobol(6, 2))
+
+
 @pytest.mark.parametrize("name", ["ei", "ucb", "random"])
 def test_a_finite_domain_is_searched_to_its_end(name):
-    family = metabo.family("branin")
-    points = sobol(6, 2)
-    family = replace(family, domain=Finite(points), budget=8)
+    family = AtSixPoints(**vars(metabo.family("branin")) | {"budget": 8})
+    points = family.domain.points
     tasks = family.sample(3, generator(0, "test tasks"))
     policy = method(name, Setting(family, searcher("gradient", family.domain)))
     episodes = rollout(policy, tasks, family, seed=0)
