@@ -43,7 +43,7 @@ EVALUATED = {
     "gp-rbf:dim=4": "ei,random",
     "table:examples/past": "ei,mean-rank",
 }
-RUNS = ("branin", "hartmann-3", "rhino-1", "svm", "adaboost", "furuta")
+RUNS = ("branin", "rhino-1", "svm", "furuta")
 Facts = dict[str, object]
 """What a checkout says, by the name of the thing said."""
 
