@@ -136,12 +136,12 @@ def cases() -> Iterator[tuple[str, bool, Callable[[], Proposer]]]:
 def main() -> None:
     """Time all cases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--smoke", action="store_true", help="three proposals each")
+    parser.add_argument("--smoke", action="store_true", help="one proposal each")
     parser.add_argument("--repeats", type=int, default=100)
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    repeats = 3 if options.smoke else options.repeats
+    repeats = 1 if options.smoke else options.repeats
     for name, is_fitted, make in cases():
         line = {
             "name": "ask_latency",

@@ -50,8 +50,8 @@ def cases(episodes: int) -> Iterator[Case]:
         yield Case(family, "metabo", "gradient", 1, 1)
 
 
-def measure(case: Case, device: str, repeats: int) -> float:
-    """Seconds for one run, the best of several."""
+def measure(case: Case, device: str, repeats: int, budget: int | None) -> float:
+    """Return the seconds of one run, the best of several; by default with the family's budget."""
     family = metabo.family(case.family)
     search = searcher(case.search, family.domain)
     policy = method(case.method, Setting(family, search, device))
@@ -60,7 +60,7 @@ def measure(case: Case, device: str, repeats: int) -> float:
     torch.set_num_threads(case.threads)
     for _ in range(repeats):
         start = time.perf_counter()
-        rollout(policy, tasks, family, seed=0).regret.cpu()
+        rollout(policy, tasks, family, seed=0, budget=budget).regret.cpu()
         seconds.append(time.perf_counter() - start)
     return min(seconds)
 
@@ -68,12 +68,12 @@ def measure(case: Case, device: str, repeats: int) -> float:
 def main() -> None:
     """Time all cases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--smoke", action="store_true", help="four episodes, once")
+    parser.add_argument("--smoke", action="store_true", help="two episodes of three evaluations, once")
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
-    episodes, repeats = (4, 1) if options.smoke else (100, 3)
+    episodes, repeats, budget = (2, 1, 3) if options.smoke else (100, 3, None)
     for case in cases(episodes):
-        seconds = measure(case, options.device, repeats)
+        seconds = measure(case, options.device, repeats, budget)
         published = PUBLISHED_SECONDS[case.family]
         is_unpublished = options.smoke or case.method != "ei"
         line = {

@@ -33,7 +33,7 @@ PARTS = ("kills", "crowd", "files", "inputs", "figures")
 def cases(part: str, *, is_smoke: bool, seed: int) -> Iterator[dict[str, object]]:
     """The summaries of one part."""
     if part == "kills":
-        yield from kills(30 if is_smoke else 10_000, seed)
+        yield from kills(10 if is_smoke else 10_000, seed)
     elif part == "crowd":
         yield from crowd(64 if is_smoke else 10_048)
     elif part == "files":

@@ -47,13 +47,22 @@ class Counting:
         return self.count + (self.ascending.total if self.ascending else 0)
 
 
-def compare(name: str, n_tasks: int, seed: int, searches: tuple[Searcher, Searcher]) -> Tensor:
-    """Rows of step, EI found by grid and by gradient search, and the counts of both."""
+def compare(
+    name: str,
+    n_tasks: int,
+    seed: int,
+    searches: tuple[Searcher, Searcher],
+    steps: int | None = None,
+) -> Tensor:
+    """Return rows of step, EI found by grid and by gradient search, and the counts of both.
+
+    Without `steps`, runs are as long as the family's budget.
+    """
     family = metabo.family(name)
     tasks = family.sample(n_tasks, generator(seed, "test tasks"))
     state = BOState.start(family.prior, episodes=n_tasks, budget=family.budget)
     rows = []
-    for step in range(family.budget):
+    for step in range(steps or family.budget):
         noise = Noise.at(seed, episodes=torch.arange(n_tasks), step=step)
         policy = StartAt(0.5, Maximize(EI(), searches[0]), family.domain)
         x = policy.propose(state, noise).x
@@ -99,7 +108,7 @@ def report(name: str, rows: Tensor, verbose: bool) -> None:
 def main() -> None:
     """Compare on the three families."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--smoke", action="store_true", help="two tasks per family only")
+    parser.add_argument("--smoke", action="store_true", help="two tasks per family, four steps")
     parser.add_argument("--tasks", type=int, default=12, help="tasks per family, 29 states each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--verbose", action="store_true", help="success by step as well")
@@ -109,7 +118,7 @@ def main() -> None:
     for name in ("branin", "goldstein-price", "hartmann-3"):
         domain = metabo.family(name).domain
         searches = (searcher("grid", domain), searcher("gradient", domain))
-        rows = compare(name, n_tasks, options.seed, searches)
+        rows = compare(name, n_tasks, options.seed, searches, 4 if options.smoke else None)
         report(name, rows, options.verbose)
         everything.append(rows)
     report("all", torch.cat(everything), options.verbose)

@@ -61,11 +61,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("artifacts", nargs="*", default=["furuta", "furuta-50"])
     parser.add_argument("--machines", type=int, default=100)
-    parser.add_argument("--smoke", action="store_true", help="two machines, three trials")
+    parser.add_argument("--smoke", action="store_true", help="one machine, two trials")
     given = parser.parse_args()
     for artifact in given.artifacts:
         print_line(
-            artifact, 2 if given.smoke else given.machines, 3 if given.smoke else max(TRIALS)
+            artifact, 1 if given.smoke else given.machines, 2 if given.smoke else max(TRIALS)
         )
 
 

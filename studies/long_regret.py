@@ -103,7 +103,7 @@ def main() -> None:
     given = parser.parse_args()
     n, steps = given.runs, given.steps
     if given.smoke:
-        n, steps, reduction.MOST_SEEN = 2, 16, 8
+        n, steps, reduction.MOST_SEEN = 2, 8, 5
     for dim, af in cases(given):
         line = compare(dim, af, n, steps, given.device)
         print(json.dumps({"name": "long_regret", **line, "commit": commit()}), flush=True)

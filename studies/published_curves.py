@@ -47,13 +47,18 @@ def main() -> None:
     """Compare on three families."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--smoke", action="store_true", help="one seed of one family")
+    parser.add_argument("--smoke", action="store_true", help="one seed, two drawn functions of one family")
     options = parser.parse_args()
     for name in list(BANDS)[: 1 if options.smoke else None]:
         regrets = []
         for seed in range(1 if options.smoke else options.seeds):
             run = metabo.evaluate(
-                name, methods=["ei"], search="grid", task_file=TASKS / f"{name}.json", seed=seed
+                name,
+                methods=["ei"],
+                search="grid",
+                tasks=2,
+                task_file=None if options.smoke else TASKS / f"{name}.json",
+                seed=seed,
             )
             regrets.append(run.methods["ei"].regret)
             report(name, seed, regrets[-1])

@@ -75,7 +75,9 @@ def report(label: str, change: Callable[[GradientRefine], GradientRefine], *, sm
     for name in FAMILIES[:1] if smoke else FAMILIES:
         domain = metabo.family(name).domain
         search = change(GradientRefine.sized(domain.dim))
-        rows = compare(name, 1 if smoke else 12, 0, (searcher("grid", domain), search))
+        rows = compare(
+            name, 1 if smoke else 12, 0, (searcher("grid", domain), search), 4 if smoke else None
+        )
         rows = rows[rows[:, 1:3].amax(-1) >= 1e-12]
         line[name] = round((rows[:, 2] >= (1 - 1e-6) * rows[:, 1]).double().mean().item(), 4)
     line["commit"] = commit()
@@ -95,10 +97,10 @@ def ties(*, smoke: bool) -> None:
                 methods=["ei"],
                 search="grid",
                 tasks=2,
-                budget=20 if smoke else None,
+                budget=3 if smoke else None,
                 task_file=None if smoke else TASKS,
             )
-        median = run.methods["ei"].regret.quantile(0.5, 0)[19].item()
+        median = run.methods["ei"].regret.quantile(0.5, 0)[2 if smoke else 19].item()
         line: dict[str, object] = {"name": "search_ablation", "variant": f"ties: {label}"}
         line |= {"median_regret_t20": round(median, 4), "commit": commit()}
         print(json.dumps(line), flush=True)
@@ -107,7 +109,7 @@ def ties(*, smoke: bool) -> None:
 def main() -> None:
     """Report on every variant, then on ties."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--smoke", action="store_true", help="one task of Branin")
+    parser.add_argument("--smoke", action="store_true", help="a few steps on one task of Branin")
     smoke = parser.parse_args().smoke
     report("all of it", lambda search: search, smoke=smoke)
     report(

@@ -33,14 +33,19 @@ for script in map(pathlib.Path, sys.argv[1:]):
 @pytest.mark.parametrize(
     ("folder", "names"),
     [
-        (BENCHMARKS, "ask_latency inputs_fuzz search_quality same_scores transfer"),
-        (BENCHMARKS, "episodes faults furuta general"),
-        (BENCHMARKS, "long_runs rhino_hits trained_quality training_speed"),
-        (STUDIES, "furuta_machines furuta_setting gp_maxima grid_misses grown_factor hyperpriors"),
-        (STUDIES, "long_regret measure_tables published_curves published_taf"),
-        (STUDIES, "search_ablation transfer_variants"),
+        (
+            BENCHMARKS,
+            "ask_latency episodes faults furuta general inputs_fuzz long_runs rhino_hits"
+            " same_scores search_quality trained_quality training_speed transfer",
+        ),
+        (
+            STUDIES,
+            "furuta_machines furuta_setting gp_maxima grid_misses grown_factor hyperpriors"
+            " long_regret measure_tables published_curves published_taf search_ablation"
+            " transfer_variants",
+        ),
     ],
-    ids=lambda value: value.split()[0] if isinstance(value, str) else value.name,
+    ids=["benchmarks", "studies"],
 )
 def test_they_run_and_print_json_lines(folder, names):
     scripts = [folder / f"{name}.py" for name in names.split()]
@@ -66,14 +71,19 @@ def test_random_input_is_refused_in_a_sentence_or_keeps_the_laws(unchecked):
 
 
 @pytest.mark.slow
-def test_recipes_are_compared_on_validation_functions():
-    command = [sys.executable, str(BENCHMARKS / "trained_quality.py"), "--smoke", "--validation"]
-    done = subprocess.run([*command, "5"], capture_output=True, text=True, check=True)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
+def test_recipes_are_compared_on_validation_functions(monkeypatch, capsys):
+    from trained_quality import main
+
+    command = ["trained_quality", "--smoke", "--validation"]
+    monkeypatch.setattr(sys, "argv", [*command, "5"])
+    main()
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["family"] for line in lines] == ["branin", "goldstein-price"]
     assert all(len(line["of_published"]) == len(line["t"]) for line in lines)
-    refused = subprocess.run([*command, "0"], capture_output=True, text=True, check=False)
-    assert "--validation must be at least 1" in refused.stderr
+    monkeypatch.setattr(sys, "argv", [*command, "0"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "--validation must be at least 1" in capsys.readouterr().err
 
 
 @pytest.mark.slow
