@@ -24,6 +24,7 @@ from metabo.domain import Domain, Finite, sobol
 from metabo.errors import OptionError, OutputError
 from metabo.gp import Prior, SourcePosteriors, fit
 from metabo.inputs import require_file
+from metabo.rules import whole
 from metabo.seeding import generator
 from metabo.shapes import Float
 from metabo.store import save_bytes, write_all
@@ -124,11 +125,8 @@ def _points(family: TaskFamily, n: int | None) -> Tensor:
     most = len(domain.points) if isinstance(domain, Finite) else MAX_POINTS
     if n is None:
         n = most if isinstance(domain, Finite) else 100
-    if not 1 <= n <= most:
-        raise OptionError(
-            f"`N` must lie in 1..{most} (points of a source of family `{family.name}`), but got "
-            f"{n}."
-        )
+    where = f"`N`, the number of points per source task of family `{family.name}`,"
+    whole(1, most).require_in(where, n, error=OptionError)
     if isinstance(domain, Finite):
         return domain.points[torch.arange(n) * len(domain.points) // n]
     return sobol(n, domain.dim)
@@ -140,11 +138,8 @@ def _require_sources(family: TaskFamily, n: int) -> None:
             f"This method needs source tasks, but family `{family.name}` has none. "
             "Choose a family that has them, or a method that needs none, such as `ei`."
         )
-    if not 1 <= n <= family.max_sources:
-        raise OptionError(
-            f"`M` must lie in 1..{family.max_sources} (the source tasks of family "
-            f"`{family.name}`), but got {n}."
-        )
+    where = f"`M`, the number of source tasks of family `{family.name}`,"
+    whole(1, family.max_sources).require_in(where, n, error=OptionError)
 
 
 def _folder() -> Path:

@@ -16,9 +16,11 @@ from metabo.inputs import parse_json
 from metabo.policies import MAX_LISTED
 from metabo.rules import (
     FLAG,
+    MAX_COUNT,
     NAME,
     OBJECT,
     Rule,
+    is_number,
     list_of,
     number,
     one_of,
@@ -37,7 +39,6 @@ MAX_TEXT = 8 * 2**20
 """Characters of a card."""
 MAX_DIM = 10_000
 MAX_LAYERS = 1_000
-MAX_BUDGET = 1_000_000
 
 
 def parse_card(text: str, path: Path) -> Card:
@@ -52,8 +53,8 @@ def parse_card(text: str, path: Path) -> Card:
     if not isinstance(card, dict):
         raise DataError(f"{where} must be an object, but is {brief(card)}. Get the file again.")
     version = card.get("format")
-    if version != FORMAT or isinstance(version, bool):
-        is_newer = isinstance(version, int) and version > FORMAT
+    if not (is_number(version) and version == FORMAT):
+        is_newer = is_number(version) and version > FORMAT
         advice = "Install a newer metabo." if is_newer else "Train it again."
         raise DataError(
             f"`{shown(path)}` has artifact format {brief(version)}, but this version of metabo "
@@ -176,9 +177,9 @@ _ARCHITECTURE = {
 }
 """What each field of an architecture must be."""
 _BUDGET = Rule(
-    f"the least and the most evaluations, whole numbers in 1..{MAX_BUDGET}",
+    f"the least and the most evaluations, whole numbers in 1..{MAX_COUNT}",
     lambda v: (
-        list_of(whole(1, MAX_BUDGET), "numbers", least=1, most=2).accepts(v) and v == sorted(v)  # type: ignore[call-overload]
+        list_of(whole(1, MAX_COUNT), "numbers", least=1, most=2).accepts(v) and v == sorted(v)  # type: ignore[call-overload]
     ),
 )
 _DIGEST = Rule("a SHA-256 digest", lambda v: isinstance(v, str) and len(v) == 64)

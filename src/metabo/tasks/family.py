@@ -8,12 +8,11 @@ from torch import Tensor
 
 from metabo.domain import Box
 from metabo.gp import Prior
-from metabo.rules import number, whole
+from metabo.rules import MAX_COUNT, number, whole
 from metabo.space import Space
 from metabo.tasks.base import Summary, Tasks
 from metabo.tasks.parameters import ParameterBox
 
-MAX_SOURCES = 1_000_000
 NOISE = number(0, 1e6)
 """Rule for the standard deviation of the noise in observed values."""
 
@@ -66,7 +65,7 @@ class ParametricFamily:
     @property
     def max_sources(self) -> int:
         """M where the family is restricted, else as many as `restricted` takes."""
-        return MAX_SOURCES if self.n_sources is None else self.n_sources
+        return MAX_COUNT if self.n_sources is None else self.n_sources
 
     def sources(self, n: int) -> Tasks:
         """The first `n` Sobol points of the parameter box."""
@@ -92,7 +91,7 @@ class ParametricFamily:
     def restricted(self, n_sources: int | None) -> "ParametricFamily":
         """The family of M fixed source tasks; None lifts the restriction."""
         if n_sources is not None:
-            whole(1, MAX_SOURCES).require("sources", n_sources)
+            whole(1, MAX_COUNT).require("sources", n_sources)
         return replace(self, n_sources=n_sources)
 
     def observed_with(self, noise: float) -> "ParametricFamily":

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from metabo.domain import sobol
-from metabo.errors import DataError, OptionError, brief, listed, shown, unknown
+from metabo.errors import DataError, OptionError, brief, listed, shown
 from metabo.options import Range
-from metabo.rules import is_number
+from metabo.rules import Rule, is_number, number, require_fields
 from metabo.shapes import Float
 
 
@@ -62,18 +62,24 @@ class TaskParameter:
             values = values.clamp(low, high)
         return values if self.size else values[:, 0]
 
-    def read(self, value: object, where: str) -> list[float] | float:
-        """Check a value from a task file; it may lie outside the range the family draws from."""
-        form = f"a list of {self.size} finite numbers" if self.size else "a finite number"
-        items: list[Any] = value if self.size and isinstance(value, list) else [value]
-        if len(items) != (self.size or 1) or not all(map(is_number, items)):
-            raise DataError(f"{where}: `{self.name}` must be {form}, but got {brief(value)}.")
-        for item, (low, high) in zip(items, self.limits or (), strict=False):
-            if not low <= item <= high:
-                raise DataError(
-                    f"{where}: `{self.name}` must lie in {self._span}, but got {brief(value)}."
+    @property
+    def rule(self) -> Rule:
+        """Rule for a value in a task file; it may lie outside the range that is drawn from."""
+        form = f"a list of {self.size} finite numbers" if self.size else number().form
+
+        def accepts(value: object) -> bool:
+            items = value if self.size else [value]
+            return (
+                isinstance(items, list)
+                and len(items) == (self.size or 1)
+                and all(map(is_number, items))
+                and all(
+                    low <= item <= high
+                    for item, (low, high) in zip(items, self.limits or (), strict=False)
                 )
-        return [float(i) for i in items] if self.size else float(items[0])
+            )
+
+        return Rule(f"{form} in {self._span}" if self.limits else form, accepts)
 
     @property
     def _span(self) -> str:
@@ -109,29 +115,16 @@ class ParameterBox:
         return self._at(sobol(n, self._dim))
 
     def read(self, records: Sequence[Mapping[str, object]]) -> dict[str, Tensor]:
-        """Values from one record per task, each naming exactly these parameters."""
-        if not records:
-            raise DataError("A task list must hold at least one task, but it is empty.")
-        names = [p.name for p in self.parameters]
-        columns: dict[str, list[object]] = {name: [] for name in names}
-        for number, record in enumerate(records):
-            where = f"Task {number}"
-            if not isinstance(record, Mapping):
-                raise DataError(
-                    f"{where} must be an object with {listed(names)}, but got {brief(record)}."
-                )
-            for name in record:
-                if name not in names:
-                    raise DataError(f"{where}: {unknown('task parameter', shown(name), names)}")
-            for parameter in self.parameters:
-                if parameter.name not in record:
-                    raise DataError(
-                        f"{where}: `{shown(parameter.name)}` is missing. "
-                        f"Give each of {listed(names)}."
-                    )
-                columns[parameter.name].append(parameter.read(record[parameter.name], where))
+        """Return the values from one record per task, each with exactly these parameters.
+
+        Raises:
+            DataError: If there are no records, or one of them does not fit.
+        """
+        rules = {p.name: p.rule for p in self.parameters}
+        found = read_records(records, rules)
         return {
-            name: torch.tensor(values, dtype=torch.float64) for name, values in columns.items()
+            name: torch.tensor([_floats(record[name]) for record in found], dtype=torch.float64)
+            for name in rules
         }
 
     @property
@@ -141,3 +134,26 @@ class ParameterBox:
     def _at(self, unit: Tensor) -> dict[str, Tensor]:
         parts = unit.split([p.n_coordinates for p in self.parameters], -1)
         return {p.name: p.at(part) for p, part in zip(self.parameters, parts, strict=True)}
+
+
+def read_records(
+    records: Sequence[Mapping[str, object]], rules: Mapping[str, Rule]
+) -> list[dict[str, object]]:
+    """Return the records of a task list after checking that each has exactly these fields.
+
+    Raises:
+        DataError: If there are no records, or one of them does not fit.
+    """
+    if not records:
+        raise DataError("A task list must contain at least one task, but it is empty.")
+    remedy = f"Give each task {listed(rules)}."
+    return [
+        require_fields(record, rules, f"Task {i}", required=tuple(rules), remedy=remedy)
+        for i, record in enumerate(records)
+    ]
+
+
+def _floats(value: object) -> list[float] | float:
+    if isinstance(value, list):
+        return [float(item) for item in value]
+    return float(cast(float, value))

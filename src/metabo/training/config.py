@@ -7,17 +7,15 @@ from typing import Literal
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
 from metabo.options import convert, parse
-from metabo.rules import Rule, number, whole
+from metabo.rules import MAX_COUNT, Rule, number, whole
 
 PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
 CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
 """How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
 the paper's local grids do in two and in three dimensions."""
 
-_MOST = 1_000_000
-"""Largest count of anything: more is a slip, and would take all memory."""
 _COUNT, _SHARE, _POSITIVE, _NOT_NEGATIVE = (
-    whole(1, _MOST),
+    whole(1, MAX_COUNT),
     number(0, 1),
     number(above=0),
     number(low=0),

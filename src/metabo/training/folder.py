@@ -4,10 +4,10 @@ import logging
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import cast
 
 from metabo.errors import DataError, shown
 from metabo.inputs import read_json
+from metabo.rules import ANYTHING, require_fields
 from metabo.training.config import TrainConfig
 
 CONFIG = "config.json"
@@ -41,14 +41,11 @@ def require_free(folder: Path, config: TrainConfig, *, is_resumed: bool) -> None
         raise already_there(folder)
     if is_resumed and not has_run(folder):
         raise DataError(f"There is no training run in `{shown(folder)}` to resume.")
-    if os.path.lexists(folder / CONFIG) and not _is_configuration(folder / CONFIG):
-        raise DataError(
-            f"`{shown(folder / CONFIG)}` is not the configuration of a training run. Choose "
-            "another `--out`."
-        )
+    if not os.path.lexists(folder / CONFIG):
+        return
+    stored = _configuration(folder / CONFIG)
     if is_resumed:
-        stored = read_json(folder / CONFIG, "configuration")
-        require_same(config, cast(dict[str, object], stored), folder)
+        require_same(config, stored, folder)
         _log.warning(
             "There is no checkpoint in `%s`: training starts from the beginning.", shown(folder)
         )
@@ -74,10 +71,12 @@ def require_same(config: TrainConfig, stored: dict[str, object], folder: Path) -
         )
 
 
-def _is_configuration(path: Path) -> bool:
+def _configuration(path: Path) -> dict[str, object]:
+    rules = dict.fromkeys((field.name for field in fields(TrainConfig)), ANYTHING)
     try:
         stored = read_json(path, "configuration")
+        return require_fields(stored, rules, "it", required=("family",), remedy="")
     except DataError:
-        return False
-    known = {field.name for field in fields(TrainConfig)}
-    return isinstance(stored, dict) and "family" in stored and stored.keys() <= known
+        raise DataError(
+            f"`{shown(path)}` is not the configuration of a training run. Choose another `--out`."
+        ) from None
