@@ -1,4 +1,4 @@
-"""The parameters that tell the tasks of a family apart, and the box they are drawn from."""
+"""The parameters in which the tasks of a family differ, and the box they are drawn from."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,17 @@ class TaskParameter:
     """A number, or a list of `size` numbers, each uniform in [low, high]."""
 
     name: str
+    """Name of the parameter."""
     low: float
+    """Smallest number that is drawn."""
     high: float
+    """Largest number that is drawn."""
     size: int | None = None
-    """Length of the list; None for a plain number."""
+    """Length of the list; None for a single number."""
     draw_sign: bool = False
-    """Whether [low, high] bounds the magnitude and each sign is drawn, as for ranges outside."""
+    """Whether [low, high] is the range of magnitudes, and signs are drawn too."""
     limits: tuple[Range, ...] | None = None
-    """Where each number must lie for its task to make sense: draws are clipped to it."""
+    """Range in which each number gives a valid task; drawn numbers are clipped to it."""
 
     def __post_init__(self) -> None:
         """Check the range."""
@@ -42,17 +45,17 @@ class TaskParameter:
             or all(self.high < low for low, _ in self.limits)
         ):
             raise OptionError(
-                f"The range of `{self.name}` must meet {self._span}, where its tasks make sense, "
+                f"The range of `{self.name}` must overlap {self._span}, where tasks are valid, "
                 f"but got {ends}."
             )
 
     @property
     def n_coordinates(self) -> int:
-        """Uniform numbers needed for one draw."""
+        """Number of uniform numbers needed for one draw."""
         return (self.size or 1) * (2 if self.draw_sign else 1)
 
     def at(self, unit: Float[Tensor, "n p"]) -> Tensor:
-        """The values for points of the unit cube: `n size`, or `n` for a plain number."""
+        """Return the values at points of the unit cube: `n size`, or `n` for a single number."""
         size = self.size or 1
         values = self.low + unit[:, :size] * (self.high - self.low)
         if self.draw_sign:
@@ -83,18 +86,20 @@ class TaskParameter:
 
     @property
     def _span(self) -> str:
-        """The limits, for messages."""
+        """Limits, for messages."""
         return " x ".join(f"[{low:.4g}, {high:.4g}]" for low, high in self.limits or ())
 
 
 def signed(name: str, magnitude: Range, limits: tuple[Range, ...]) -> TaskParameter:
-    """A list of numbers with magnitudes in a range and either sign, one number per limit.
+    """Return a list of numbers of either sign with magnitudes in a range, one number per limit.
 
-    With magnitudes from 0 they are drawn from [-high, high], as the published tasks are.
+    If magnitudes start at 0, numbers are drawn from [-high, high], as for the published tasks.
     """
     low, high = magnitude
     if not low >= 0:
-        raise OptionError(f"`{name}` is a range of magnitudes from 0 up, but got {low}..{high}.")
+        raise OptionError(
+            f"`{name}` must be a range of magnitudes of at least 0, but got {low}..{high}."
+        )
     return TaskParameter(
         name, low if low > 0 else -high, high, len(limits), draw_sign=low > 0, limits=limits
     )
@@ -102,16 +107,17 @@ def signed(name: str, magnitude: Range, limits: tuple[Range, ...]) -> TaskParame
 
 @dataclass(frozen=True)
 class ParameterBox:
-    """All parameters of a family's tasks."""
+    """All parameters in which the tasks of a family differ."""
 
     parameters: tuple[TaskParameter, ...]
+    """The parameters, in the order of their coordinates."""
 
     def sample(self, n: int, generator: torch.Generator) -> dict[str, Tensor]:
-        """Uniform draws; the first m of n are those of `sample(m)`."""
+        """Draw `n` values of each parameter; the first m of them are those of `sample(m)`."""
         return self._at(torch.rand(n, self._dim, generator=generator, dtype=torch.float64))
 
     def sobol(self, n: int) -> dict[str, Tensor]:
-        """The first `n` Sobol points of the box, beginning at its centre."""
+        """Return the first `n` Sobol points of the box, of which the first is its centre."""
         return self._at(sobol(n, self._dim))
 
     def read(self, records: Sequence[Mapping[str, object]]) -> dict[str, Tensor]:

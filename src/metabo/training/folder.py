@@ -1,4 +1,4 @@
-"""The folder of a training run: whether there is one in it, and whether it may be used."""
+"""Checks of a training run's folder: whether it contains a run, and whether it may be used."""
 
 import logging
 import os
@@ -16,21 +16,21 @@ NEWEST, BEFORE = "checkpoint.safetensors", "checkpoint-before.safetensors"
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether a run left a checkpoint in the folder, a usable one or not."""
+    """Tell whether the folder contains a checkpoint, usable or not."""
     return any(os.path.lexists(folder / name) for name in (NEWEST, BEFORE))
 
 
 def has_run(folder: Path) -> bool:
-    """Whether there is a run in the folder to resume, of one network or several."""
+    """Tell whether the folder contains a run to resume, of one network or several."""
     return has_checkpoint(folder) or any(
         os.path.lexists(folder / name) for name in (CONFIG, "member-0")
     )
 
 
 def require_free(folder: Path, config: TrainConfig, *, is_resumed: bool) -> None:
-    """Raise if a run of one network that begins in the folder would overwrite something.
+    """Raise `DataError` if a new run of one network would overwrite something in the folder.
 
-    A run that was killed before its first checkpoint begins again.
+    A run that was killed before its first checkpoint starts from the beginning.
     """
     if os.path.lexists(folder / "member-0") and is_resumed:
         raise DataError(
@@ -52,7 +52,7 @@ def require_free(folder: Path, config: TrainConfig, *, is_resumed: bool) -> None
 
 
 def already_there(folder: Path) -> DataError:
-    """The error for a folder that contains a run already."""
+    """Return the error for a folder that already contains a run."""
     return DataError(
         f"`{shown(folder)}` already contains a training run. Pass `resume=True` to continue it, "
         "or another `out`.",
@@ -62,11 +62,11 @@ def already_there(folder: Path) -> DataError:
 
 
 def require_same(config: TrainConfig, stored: dict[str, object], folder: Path) -> None:
-    """Raise unless the run in a folder has this configuration."""
+    """Raise `DataError` unless the run in a folder has this configuration."""
     difference = config.first_difference(stored)
     if difference:
         raise DataError(
-            f"`{shown(folder)}` holds a run with another configuration: {difference}. "
+            f"`{shown(folder)}` contains a run with another configuration: {difference}. "
             "Use the same options, the preset included, or another `--out`."
         )
 
