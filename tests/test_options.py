@@ -63,10 +63,10 @@ def test_an_option_given_twice_is_refused():
     ("options", "message"),
     [
         ({"cuont": "3"}, r"Unknown option of thing `cuont`. Did you mean `count`\?"),
-        ({"count": "three"}, "must be a whole number, but got `three`"),
-        ({"limit": "x"}, "must be a whole number, but got `x`"),
-        ({"weight": "much"}, "must be a number, but got `much`"),
-        ({"span": "1-2"}, r"must be a range `low..high`, but got `1-2`"),
+        ({"count": "three"}, "must be a whole number of at most 18 digits, but got `three`"),
+        ({"limit": "x"}, "must be a whole number of at most 18 digits, but got `x`"),
+        ({"weight": "much"}, "must be a finite number, but got `much`"),
+        ({"span": "1-2"}, r"must be a range `low..high` of finite numbers, but got `1-2`"),
         ({"kind": "c"}, "must be one of `a`, `b`, but got `c`"),
     ],
 )
@@ -93,7 +93,7 @@ def test_options_that_do_not_fit_are_named(options, message):
         ({"span": "nan..1"}, r"must be a range `low..high` of finite numbers, but got `nan..1`"),
         ({"span": "x" * 10**6}, r"but got `x{100}\.\.\.x{100}`"),
         ({"kind": np.zeros(2)}, r"must be one of `a`, `b`, but got `array\(\[0., 0.\]\)`"),
-        ({"limit": np.zeros(2)}, "must be a whole number, but got `array"),
+        ({"limit": np.zeros(2)}, "must be a whole number of at most 18 digits, but got `array"),
         ({"kind": "k" * 10**6}, r"must be one of `a`, `b`, but got `k{100}\.\.\.k{100}`"),
         ({"n" * 10**6: "1"}, "Unknown option of thing `n"),
     ],

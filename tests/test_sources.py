@@ -135,7 +135,7 @@ def test_points_of_a_finite_domain_are_taken_at_even_distances(tmp_path):
     assert torch.equal(
         source_data(family, 2, 3, cache=tmp_path).x, points[[0, n // 3, 2 * n // 3]]
     )
-    with pytest.raises(OptionError, match=rf"`N` must lie in 1..{n} "):
+    with pytest.raises(OptionError, match=rf"`N`, .* must be a whole number in 1..{n}, but is"):
         source_data(family, 2, n + 1, cache=tmp_path)
 
 
@@ -154,10 +154,18 @@ def test_predicted_best_designs_are_at_least_as_good_as_the_data_says(tmp_path):
 @pytest.mark.parametrize(
     ("m", "n", "message"),
     [
-        (0, 5, r"`M` must lie in 1..8 \(the source tasks of family `branin`\), but got 0"),
-        (9, 5, r"`M` must lie in 1..8 "),
-        (3, 0, r"`N` must lie in 1..5000 \(points of a source of family `branin`\), but got 0"),
-        (3, 5001, r"`N` must lie in 1..5000 "),
+        (
+            0,
+            5,
+            r"`M`, the number of source tasks of family `branin`, must be .* in 1..8, but is 0",
+        ),
+        (9, 5, r"`M`, .* in 1..8, but is 9"),
+        (
+            3,
+            0,
+            r"`N`, the number of points per source task of family `branin`, must .*, but is 0",
+        ),
+        (3, 5001, r"`N`, .* in 1..5000, but is 5001"),
     ],
 )
 def test_more_than_the_family_has_is_refused(m, n, message, tmp_path):

@@ -1,7 +1,7 @@
-"""Errors a user can cause; every message states the rule, the value and the remedy.
+"""Errors that a user can cause; every message states the rule, the value and the remedy.
 
-A message is one line of bounded length, whatever was given: values enter it through `shown` (text)
-and `brief` (anything else).
+A message is a single line of limited length, whatever value was given: values are inserted by
+`shown` (text) and `brief` (anything else).
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,29 +9,29 @@ from difflib import get_close_matches
 from reprlib import Repr
 
 _SHOWN = 200
-"""Characters of a name or value that a message repeats."""
+"""Largest number of characters of a name or value that a message repeats."""
 _LISTED = 600
-"""Characters of known names that a message lists."""
+"""Number of characters after which a list of known names is cut."""
 _CLOSE = 0.6
-"""Likeness from which on a name is suggested: of `gird` and `grid` it is 0.75."""
+"""Least similarity of a suggested name: that of `gird` and `grid` is 0.75."""
 
 
 class MetaBOError(Exception):
-    """Any mistake that `metabo` can name."""
+    """Any mistake that `metabo` recognizes."""
 
     def __init__(self, message: str, *, shell: str | None = None) -> None:
-        """State the mistake.
+        """Create the error.
 
         Args:
-            message: What is wrong, in the words of Python, such as `budget=`.
-            shell: The same in the words of the shell, such as `--budget`, where they differ.
+            message: Description of the mistake for Python users, with names such as `budget`.
+            shell: The same for users of the shell, with names such as `--budget`, if it differs.
         """
         super().__init__(message)
         self.in_shell = shell or message
 
 
 class ShapeError(MetaBOError, ValueError):
-    """A tensor's axes do not fit."""
+    """A tensor has the wrong shape."""
 
 
 class DomainError(MetaBOError, ValueError):
@@ -47,11 +47,11 @@ class OptionError(MetaBOError, ValueError):
 
 
 class OutputError(MetaBOError, OSError):
-    """A result cannot be written where it was asked for."""
+    """A result cannot be written to the requested place."""
 
 
 class ExtraError(MetaBOError, ImportError):
-    """A package is missing that only an extra of metabo installs."""
+    """A package that an extra of metabo installs is missing."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
@@ -60,14 +60,14 @@ class ExtraError(MetaBOError, ImportError):
 
 
 class BusyError(MetaBOError, OSError):
-    """Other processes kept a file in use for longer than anyone should wait."""
+    """Another process did not release a file within the time limit."""
 
 
 def shown(text: object, most: int = _SHOWN) -> str:
-    """Text as a message can repeat it: printable, on one line, without the middle if it is long.
+    """Return text for a message: printable, on one line, and without the middle if it is long.
 
     Args:
-        text: Text from outside; `str` is applied to anything else.
+        text: Untrusted text; `str` is applied to anything else.
         most: Largest number of characters, not counting the dots.
     """
     whole = text if isinstance(text, str) else str(text)
@@ -77,10 +77,10 @@ def shown(text: object, most: int = _SHOWN) -> str:
 
 
 def brief(value: object) -> str:
-    """The `repr` of a value as a message can repeat it, without the middle if it is long.
+    """Return the `repr` of a value for a message, without the middle if it is long.
 
-    Never raises, and never writes out what is long: `repr` of a whole number of 5,000 digits is an
-    error in Python, and that of a large table takes seconds.
+    It never raises and is fast: Python's `repr` raises for a whole number of 5,000 digits, and
+    takes seconds for a large table.
     """
     return shown(_BRIEF.repr(value).replace("\n", " "))
 
@@ -104,7 +104,7 @@ _BRIEF = _Brief()
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> OptionError:
-    """The error for a name that is not among the known ones, with the nearest of them."""
+    """Return the error for an unknown name, which suggests the nearest known one."""
     name = name if isinstance(name, str) else brief(name)
     names = sorted(known)
     near = nearest(name, names)
@@ -113,16 +113,16 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> OptionError:
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that a misspelled one probably stands for; None where none is close."""
+    """Return the known name that was probably meant; None if none is similar."""
     if len(name) > _SHOWN:
         return None
-    # Comparing takes the product of the lengths, for each of the names.
+    # The time to compare two names grows with the product of their lengths.
     short = [one for one in known[:1000] if len(one) <= _SHOWN]
     return next(iter(get_close_matches(name, short, n=1, cutoff=_CLOSE)), None)
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names in backticks for a message; a long list is cut, with the number of names left out."""
+    """Return names in backticks for a message; a long list ends with the number left out."""
     every = list(names)
     if not every:
         return "none"

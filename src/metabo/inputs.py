@@ -5,7 +5,6 @@ type of a path is checked before it is opened, and again once it is open.
 """
 
 import json
-import math
 import os
 import stat
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from metabo.errors import DataError, shown
+from metabo.rules import is_number
 
 Kind = Literal["missing", "file", "folder", "special", "dangling"]
 """Type of a path, links followed: `dangling` is a link whose target does not exist."""
@@ -234,7 +234,7 @@ def _whole(text: str) -> int:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if not math.isfinite(number):
+    if not is_number(number):
         raise _too_large(text)
     return number
 

@@ -1,16 +1,16 @@
-"""The grammar of names with options, `name:option=value:...`, for families and methods alike.
+"""The grammar of names with options, `name:option=value:...`, for both families and methods.
 
-What options a name takes is read off the function that builds it: its keyword-only parameters,
-their types and defaults. There is no second table to keep.
+The options of a name are the keyword-only parameters of the function that builds it, with their
+types and defaults. There is no second table to maintain.
 """
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
+from operator import index
 from typing import Literal, Protocol, TypeVar, get_args, get_origin, runtime_checkable
 
 from metabo.errors import OptionError, brief, shown, unknown
+from metabo.rules import is_number, number, to_number
 
 T = TypeVar("T")
 Range = tuple[float, float]
@@ -23,22 +23,22 @@ class Readable(Protocol):
 
     @property
     def form(self) -> str:
-        """What a value must be, for messages."""
+        """Description of a valid value that follows "must be" in messages."""
         ...
 
     def read(self, value: object) -> object:
-        """The value; `ValueError` or `TypeError` where it cannot be one."""
+        """Return the value; raise `ValueError` or `TypeError` if it is not valid."""
         ...
 
 
 _DIGITS = 18
-"""Longest whole number that an option can be: it fits 64 bits."""
+"""Largest number of digits of a whole number: with more, it might not fit into 64 bits."""
 _OPENED_BY = {"table": "path"}
-"""Names whose first option may be given by its value alone: `table:FOLDER`."""
+"""Names whose first option may be given by its value alone, as in `table:FOLDER`."""
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
-    """Split `name:option=value:...` into the name and its options, values still text."""
+    """Split `name:option=value:...` into the name and its options, whose values remain text."""
     if not isinstance(text, str):
         raise OptionError(f"A name must be text, such as `branin`, but got {brief(text)}.")
     name, *parts = text.strip().split(":")
@@ -61,12 +61,18 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
 
 
 def build(kind: str, builder: Callable[..., T], options: Mapping[str, object]) -> T:
-    """Call `builder` with options checked by name and converted by the types it declares.
+    """Call `builder` with options that are checked and converted to the types it declares.
 
     Args:
-        kind: What is being built, for messages, such as "method `ucb`".
-        builder: A function whose keyword-only parameters are the options.
-        options: Values by name; text is converted, other values are passed on.
+        kind: Name of what is being built in messages, such as "method `ucb`".
+        builder: Function whose keyword-only parameters are the options.
+        options: Values by name; text is converted to the declared type.
+
+    Returns:
+        The result of `builder`.
+
+    Raises:
+        OptionError: If an option is unknown, or its value does not have the declared type.
     """
     declared = declared_options(builder)
     for name in options:
@@ -80,13 +86,17 @@ def build(kind: str, builder: Callable[..., T], options: Mapping[str, object]) -
 
 
 def declared_options(builder: Callable[..., object]) -> dict[str, inspect.Parameter]:
-    """The keyword-only parameters of a builder, in order."""
+    """Return the keyword-only parameters of a builder, in order."""
     parameters = inspect.signature(builder).parameters.values()
     return {p.name: p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
 def convert(value: object, annotation: object, what: str) -> object:
-    """A value of the annotated type from text, or the value itself where it is of that type."""
+    """Convert a value, which may be given as text, to the annotated type.
+
+    Raises:
+        OptionError: If it does not have this type.
+    """
     accepted = get_args(annotation)
     if get_origin(annotation) is Literal:
         if not isinstance(value, str | int) or value not in accepted:
@@ -104,36 +114,23 @@ def convert(value: object, annotation: object, what: str) -> object:
     )
     try:
         return read(value)
-    except OverflowError:
-        form = _LIMITED[annotation]
     except (ValueError, TypeError, KeyError):
-        pass
-    raise OptionError(f"{what} must be {form}, but got `{_text(value)}`.")
+        raise OptionError(f"{what} must be {form}, but got `{_text(value)}`.") from None
 
 
 def _text(value: object) -> str:
-    """A value as the message about it repeats it."""
+    """Return a value as a message repeats it."""
     return shown(value) if isinstance(value, str) else brief(value)
 
 
 def _read_int(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, str | Integral):
+    if not (isinstance(value, str) or is_number(value)):
         raise TypeError
-    if isinstance(value, str) and len(value) > 1000:  # beyond 4,300 digits Python refuses itself
-        raise OverflowError
-    number = int(value)
-    if abs(number) >= 10**_DIGITS:
-        raise OverflowError
-    return number
-
-
-def _read_float(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, str | Real):
-        raise TypeError
-    number = float(value)
-    if not math.isfinite(number):
-        raise OverflowError
-    return number
+    # `index` also converts the whole numbers of NumPy; it raises for fractions.
+    found = int(value) if isinstance(value, str) else index(value)  # type: ignore[arg-type]
+    if abs(found) >= 10**_DIGITS:
+        raise ValueError
+    return found
 
 
 def _read_bool(value: object) -> bool:
@@ -155,22 +152,19 @@ def _read_range(value: object) -> Range:
     parts = value.split("..") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or len(parts) != 2:
         raise TypeError
-    return _read_float(parts[0]), _read_float(parts[1])
+    return to_number(parts[0]), to_number(parts[1])
 
 
 _READERS: dict[object, tuple[str, Callable[[object], object]]] = {
-    int: ("a whole number", _read_int),
-    float: ("a number", _read_float),
+    int: (f"a whole number of at most {_DIGITS} digits", _read_int),
+    float: (number().form, to_number),
     bool: ("`true` or `false`", _read_bool),
     str: ("a name", str),
-    tuple[int, ...]: ("whole numbers with commas between", _read_ints),
-    tuple[str, ...]: ("names with commas between", _read_names),
-    Range: ("a range `low..high`", _read_range),
+    tuple[int, ...]: (
+        f"whole numbers of at most {_DIGITS} digits, separated by commas",
+        _read_ints,
+    ),
+    tuple[str, ...]: ("names separated by commas", _read_names),
+    Range: ("a range `low..high` of finite numbers", _read_range),
 }
-_LIMITED: dict[object, str] = {
-    int: f"a whole number of at most {_DIGITS} digits",
-    float: "a finite number",
-    tuple[int, ...]: f"whole numbers of at most {_DIGITS} digits with commas between",
-    Range: "a range `low..high` of finite numbers",
-}
-"""What to say of numbers that are too large."""
+"""Description of a valid value, and the function that reads it, for each type."""

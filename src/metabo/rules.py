@@ -1,30 +1,42 @@
 """Rules for values from outside: what a value must be, in words and as a test.
 
-Settings, tables, cards, journals and checkpoints are all checked by these: a rule says in one
-place what is accepted and how a message names it.
+Settings, options, tables, cards, journals and checkpoints are all checked by these rules. Each
+states in one place what is accepted and how a message describes it.
 """
 
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from numbers import Real
+from typing import TypeGuard
 
-from metabo.errors import DataError, MetaBOError, OptionError, brief, listed, shown, unknown
+from metabo.errors import (
+    DataError,
+    MetaBOError,
+    OptionError,
+    brief,
+    listed,
+    nearest,
+    shown,
+    unknown,
+)
 
 MAX_BUDGET = 10_000
-"""Most evaluations of one run: beyond it the exact GP is no longer of use."""
+"""Largest number of evaluations in one run: with more, the exact GP is too slow to be useful."""
+MAX_COUNT = 1_000_000
+"""Largest number of tasks, episodes and the like: more is a slip, and would exhaust memory."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a value must be."""
+    """A condition that a value must satisfy."""
 
     form: str
-    """In words that follow "must be", such as "a whole number in 1..10"."""
+    """Description that follows "must be" in messages, such as "a whole number in 1..10"."""
     accepts: Callable[[object], bool]
-    """Whether a value is one; it never raises."""
+    """Function that tells whether a value satisfies the rule; it never raises."""
     choices: tuple[str, ...] = ()
-    """The words to choose from, where the value is a word: a message names the nearest."""
+    """Accepted words, if the value is a word: the message suggests the nearest one."""
 
     def require_in(
         self,
@@ -34,27 +46,27 @@ class Rule:
         remedy: str = "",
         error: type[MetaBOError] = DataError,
     ) -> None:
-        """Raise unless a value from outside is such a value.
+        """Raise unless a value from a file or another program is accepted.
 
         Args:
-            where: What the value is, such as "`log` of parameter `x`".
-            value: What was found.
-            remedy: A sentence that says what to do.
-            error: The kind of error to raise.
+            where: Subject of the message, such as "`log` of parameter `x`".
+            value: Value that was found.
+            remedy: Sentence that tells the user what to do.
+            error: Type of the error to raise.
 
         Raises:
-            MetaBOError: Of the kind given, if the value is not accepted.
+            MetaBOError: An error of the given type, if the value is not accepted.
         """
         if not self.accepts(value):
             raise error(f"{where} must be {self.form}, but is {brief(value)}. {remedy}".rstrip())
 
     def require(self, name: str, value: object, *, in_shell: str | None = None) -> None:
-        """Raise unless an argument is such a value.
+        """Raise unless an argument of a function is accepted.
 
         Args:
-            name: The argument's name in Python.
-            value: What was given.
-            in_shell: The argument's name in the shell, if it is not an option of this name.
+            name: Name of the argument in Python.
+            value: Value that was given.
+            in_shell: Name of the argument in the shell, if it is not the option of this name.
 
         Raises:
             OptionError: If the value is not accepted.
@@ -67,8 +79,8 @@ class Rule:
             raise OptionError(f"`{name}` {rest}", shell=shell)
 
 
-def is_number(value: object) -> bool:
-    """Whether a value is a finite number that a float can hold; `True` and `False` are not."""
+def is_number(value: object) -> TypeGuard[float]:
+    """Tell whether a value is a finite number that fits a float; `True` and `False` are not."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     try:
@@ -77,16 +89,30 @@ def is_number(value: object) -> bool:
         return False
 
 
+def is_whole(value: object) -> TypeGuard[int]:
+    """Tell whether a value is an int; `True` and `False` are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def to_number(value: object) -> float:
+    """Return a number, or the number that a text spells, as a float.
+
+    Raises:
+        ValueError: If it is not a finite number.
+    """
+    number = float(value) if isinstance(value, str) else value
+    if not is_number(number):
+        raise ValueError(f"{brief(value)} is not a finite number")
+    return float(number)
+
+
 def whole(low: int, high: int) -> Rule:
-    """A whole number between limits, which are included."""
-    return Rule(
-        f"a whole number in {low}..{high}",
-        lambda v: isinstance(v, int) and not isinstance(v, bool) and low <= v <= high,
-    )
+    """Return the rule for a whole number in [low, high]."""
+    return Rule(f"a whole number in {low}..{high}", lambda v: is_whole(v) and low <= v <= high)
 
 
 def number(low: float = -math.inf, high: float = math.inf, *, above: float = -math.inf) -> Rule:
-    """A finite number between limits, which are included, and above another, which is not."""
+    """Return the rule for a finite number in [low, high] that is larger than `above`."""
     form = "a finite number"
     if above > -math.inf:
         form = "a positive number" if above == 0 else f"a finite number above {above:g}"
@@ -95,18 +121,18 @@ def number(low: float = -math.inf, high: float = math.inf, *, above: float = -ma
     if high < math.inf:
         form = f"a number in {low:g}..{high:g}" if low > -math.inf else f"{form} up to {high:g}"
     # `is_number` comes first: comparisons with other values could raise.
-    return Rule(form, lambda v: is_number(v) and low <= v <= high and v > above)  # type: ignore[operator]
+    return Rule(form, lambda v: is_number(v) and low <= v <= high and v > above)
 
 
 def one_of(*values: str) -> Rule:
-    """One of a few words."""
+    """Return the rule for one of a few words."""
     words = [f"`{value}`" for value in values]
     form = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
     return Rule(form, lambda v: isinstance(v, str) and v in values, values)
 
 
 def list_of(each: Rule, what: str, *, least: int = 0, most: int | None = None) -> Rule:
-    """A list whose items are all accepted, such as `list_of(NAME, "names")`."""
+    """Return the rule for a list whose items are all accepted, as in `list_of(NAME, "names")`."""
     return Rule(
         f"a list of {what}",
         lambda v: (
@@ -123,6 +149,7 @@ def optional(rule: Rule) -> Rule:
 
 
 NAME = Rule("a name", lambda v: isinstance(v, str))
+ANYTHING = Rule("anything", lambda _: True)
 FLAG = Rule("true or false", lambda v: isinstance(v, bool))
 OBJECT = Rule("an object", lambda v: isinstance(v, Mapping))
 BUDGET = whole(1, MAX_BUDGET)
@@ -138,29 +165,31 @@ def require_fields(
     remedy: str,
     error: type[MetaBOError] = DataError,
 ) -> dict[str, object]:
-    """The fields of an object from outside, each as its rule says.
+    """Return the fields of an object from outside after checking each by its rule.
 
     Args:
-        record: What was read.
-        rules: The fields it may have.
-        where: Where it stands, for messages, such as "`table.json`".
-        required: The fields it must have.
-        remedy: A sentence that says what to do.
-        error: The kind of error to raise.
+        record: Object that was read.
+        rules: Rules for the fields that the object may have, by name.
+        where: Name of the object in messages, such as "`table.json`".
+        required: Names of the fields that the object must have.
+        remedy: Sentence that tells the user what to do.
+        error: Type of the error to raise.
 
     Returns:
         The fields, in a new dictionary.
 
     Raises:
-        MetaBOError: Of the kind given, if a field is unknown, missing or not accepted.
+        MetaBOError: An error of the given type, if a field is unknown, missing or not accepted.
     """
     OBJECT.require_in(where, record, remedy=remedy, error=error)
     assert isinstance(record, Mapping)
     for name, value in record.items():
         if name not in rules:
+            near = nearest(str(name), list(rules))
+            hint = "" if near is None else f"Did you mean `{near}`? "
             raise error(
                 f"{where} must have no other fields than {listed(rules)}, but has "
-                f"`{shown(name)}`. {remedy}".rstrip()
+                f"`{shown(name)}`. {hint}{remedy}".rstrip()
             )
         rules[name].require_in(f"`{shown(name)}` in {where}", value, remedy=remedy, error=error)
     for name in required:

@@ -1,7 +1,7 @@
-"""Data of source tasks: what a transfer method knows before it meets its target.
+"""Data of source tasks, from which a transfer method starts on a new task.
 
-M fixed tasks of a family are evaluated at N points each, the same for all. What that gives is kept
-on disk, in `$METABO_CACHE` or else the user's cache folder, under a hash of all it depends on.
+M fixed tasks of a family are evaluated at the same N points. The results are cached on disk, in
+`$METABO_CACHE` or else in the user's cache folder, under a hash of everything they depend on.
 """
 
 import hashlib
@@ -24,6 +24,7 @@ from metabo.domain import Domain, Finite, sobol
 from metabo.errors import OptionError, OutputError
 from metabo.gp import Prior, SourcePosteriors, fit
 from metabo.inputs import require_file
+from metabo.rules import whole
 from metabo.seeding import generator
 from metabo.shapes import Float
 from metabo.store import save_bytes, write_all
@@ -31,30 +32,32 @@ from metabo.tasks import TaskFamily
 from metabo.version import __version__
 
 MAX_POINTS = 5000
-"""Most points per source in the unit cube: a factorization costs N^3."""
+"""Largest number of points per source in the unit cube: a factorization costs N^3."""
 
 
 @dataclass(frozen=True, eq=False)
 class SourceData:
-    """N points of each of M source tasks, and the GP prior that goes with them."""
+    """Values of M source tasks at N points, and the GP prior for them."""
 
     prior: Prior
-    """One row, or one per source where it was fitted."""
+    """GP prior: one row for all sources, or one per source if it was fitted."""
     x: Float[Tensor, "N D"]
+    """Points at which all sources were evaluated."""
     y: Float[Tensor, "M N"]
+    """Values of each source at these points."""
 
     @property
     def models(self) -> SourcePosteriors:
-        """The posteriors of the sources."""
+        """GP posteriors of the sources."""
         return SourcePosteriors.of(self.prior, self.x[None], self.y)
 
     @property
     def best(self) -> Float[Tensor, "M D"]:
-        """The best of the points at which each source was evaluated; sources may share it."""
+        """Best evaluated point of each source; several sources may have the same one."""
         return self.x[self.y.argmax(-1)]
 
     def predicted_best(self, n_climbs: int = 5, iterations: int = 20) -> Float[Tensor, "M D"]:
-        """Where in the cube each source's posterior mean is largest, climbing from its best."""
+        """Return where each source's posterior mean is largest, by ascent from its best points."""
         models = self.models
         starts = self.x[self.y.topk(min(n_climbs, len(self.x)), -1).indices]  # M K D
 
@@ -84,21 +87,28 @@ def source_data(
     hyperparameters: Literal["target", "fitted"] = "target",
     cache: Path | None = None,
 ) -> SourceData:
-    """Evaluate the first M source tasks of a family at N points, or remember having done so.
+    """Evaluate the first M source tasks of a family at N points, or read the cached values.
 
     Args:
-        family: Gives the tasks, the noise they are observed with, and the target's prior.
-        n_sources: M.
-        n_points: N: the first Sobol points of the cube, or points of a finite domain taken at
-            even distances in its list. 100, or the whole finite domain, if None.
-        hyperparameters: Those of the target, or fitted to each source by maximum likelihood.
-        cache: Folder to keep the data in; by default `$METABO_CACHE` or `~/.cache/metabo`.
+        family: Family with the tasks, the noise they are observed with, and the target's prior.
+        n_sources: Number of source tasks, M.
+        n_points: Number of points, N: the first Sobol points of the cube, or evenly spaced rows of
+            a finite domain. If None, 100 points, or the whole finite domain.
+        hyperparameters: Hyperparameters of the GPs: the target's (`target`), or fitted to each
+            source by maximum likelihood (`fitted`).
+        cache: Folder for cached data; by default `$METABO_CACHE` or `~/.cache/metabo`.
+
+    Returns:
+        The points, the values and the GP prior.
+
+    Raises:
+        OptionError: If the family has fewer sources, or its domain fewer points.
     """
     x = _points(family, n_points)
     _require_sources(family, n_sources)
     tasks = family.sources(n_sources)
-    # The values at a few points stand for the tasks' code. Not at the first: it is the centre,
-    # where symmetric functions agree.
+    # The values at a few points represent the tasks' code in the hash. The first point is left
+    # out: it is the centre, where symmetric functions agree.
     few = x[1 :: max(1, len(x) // 8)] if len(x) > 1 else x
     probe = tasks(few.expand(n_sources, -1, -1))
     key = _digest(family, n_sources, len(x), hyperparameters, x, probe, __version__)
@@ -124,11 +134,8 @@ def _points(family: TaskFamily, n: int | None) -> Tensor:
     most = len(domain.points) if isinstance(domain, Finite) else MAX_POINTS
     if n is None:
         n = most if isinstance(domain, Finite) else 100
-    if not 1 <= n <= most:
-        raise OptionError(
-            f"`N` must lie in 1..{most} (points of a source of family `{family.name}`), but got "
-            f"{n}."
-        )
+    where = f"`N`, the number of points per source task of family `{family.name}`,"
+    whole(1, most).require_in(where, n, error=OptionError)
     if isinstance(domain, Finite):
         return domain.points[torch.arange(n) * len(domain.points) // n]
     return sobol(n, domain.dim)
@@ -140,11 +147,8 @@ def _require_sources(family: TaskFamily, n: int) -> None:
             f"This method needs source tasks, but family `{family.name}` has none. "
             "Choose a family that has them, or a method that needs none, such as `ei`."
         )
-    if not 1 <= n <= family.max_sources:
-        raise OptionError(
-            f"`M` must lie in 1..{family.max_sources} (the source tasks of family "
-            f"`{family.name}`), but got {n}."
-        )
+    where = f"`M`, the number of source tasks of family `{family.name}`,"
+    whole(1, family.max_sources).require_in(where, n, error=OptionError)
 
 
 def _folder() -> Path:
@@ -161,7 +165,7 @@ def _folder() -> Path:
 
 
 def _digest(*things: object) -> str:
-    """A hash of settings and numbers."""
+    """Return a hash of settings and numbers."""
     digest = hashlib.blake2b(digest_size=16)
     for part in _flat(things):
         digest.update(part)
@@ -184,7 +188,7 @@ def _flat(thing: object) -> Iterable[bytes]:
 
 
 _RECORD = "record"
-"""Key of the rest of the prior and of a digest of everything."""
+"""Key of the metadata: the rest of the prior, and a digest of the whole content."""
 _TENSORS = ("x", "y", "lengthscale", "signal_variance", "noise_variance")
 
 
@@ -197,18 +201,18 @@ def _write(data: SourceData, path: Path) -> None:
     # One key only: the order of several is random, and equal data should make equal files.
     metadata = {_RECORD: json.dumps({"prior": text, "blake2b": _checked(tensors, text)})}
     content = to_bytes(tensors, metadata)
-    with suppress(OutputError):  # a cache that cannot be kept costs time, nothing else
+    with suppress(OutputError):  # without a cache, only time is lost
         write_all(path.parent, {path.name: save_bytes(content)})
 
 
 def _checked(tensors: Mapping[str, Tensor], prior: str) -> str:
-    """A digest of all that the file holds."""
+    """Return a digest of the whole content of a file."""
     parts = [(name, str(t.dtype), tuple(t.shape), t) for name, t in sorted(tensors.items())]
     return _digest(parts, prior)
 
 
 def _read(path: Path, n_sources: int, x: Tensor) -> SourceData | None:
-    """The data in the file; None where there is none, or where a bit of it is another."""
+    """Return the data in a file; None if there is no such file, or if it is damaged."""
     try:
         require_file(path, "cache")
         with safe_open(path, framework="pt") as file:

@@ -162,7 +162,7 @@ def _numbers(prior):
 
 def test_mistakes_are_named(rng):
     _, _, models = three_sources(rng)
-    with pytest.raises(OptionError, match="`rho` must be positive and finite, but got 0"):
+    with pytest.raises(OptionError, match="`rho` must be a positive number, but got 0"):
         Ranking(0)
     with pytest.raises(OptionError, match="needs the target's `prior`"):
         Ranking(ranks="mean")

@@ -156,7 +156,10 @@ def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, 
         (("evaluate", "branin", "--out", "/proc/nowhere"), "Error: The output folder"),
         (("evaluate", "branin", "--out", "x" * 300), "Error: The output folder"),
         (("evaluate", "[/red]"), "Error: Unknown family `[/red]`."),
-        (("evaluate", "branin", "--methods", "ucb:beta=-1"), "Error: `beta` must be finite"),
+        (
+            ("evaluate", "branin", "--methods", "ucb:beta=-1"),
+            "Error: `beta` must be a finite number of at least 0",
+        ),
         (
             ("evaluate", "branin:sources=99999999999999999"),
             "Error: `sources` must be a whole number in",

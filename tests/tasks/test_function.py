@@ -68,13 +68,13 @@ def test_mistakes_are_named():
         metabo.function_family("a", lambda x, p: x, dim=2, parameters=PARAMETERS)
     with pytest.raises(OptionError, match="needs at least one parameter"):
         metabo.function_family("a", bowl, dim=2, parameters={})
-    with pytest.raises(ShapeError, match="must give a tensor, but gave ndarray"):
+    with pytest.raises(ShapeError, match="must return a tensor, but returned ndarray"):
         metabo.function_family("a", lambda x, p: x[..., 0].numpy(), dim=2, parameters=PARAMETERS)
     with pytest.raises(
         OptionError, match=r"`budget` must be a whole number in 1..10000, but got 0"
     ):
         metabo.function_family("a", bowl, dim=2, parameters=PARAMETERS, budget=0)
-    with pytest.raises(OptionError, match="A family's name must be made of lower-case letters"):
+    with pytest.raises(OptionError, match="A family's name must consist of lower-case letters"):
         metabo.register(metabo.function_family("a,b", bowl, dim=2, parameters=PARAMETERS))
     scalar = metabo.function_family(
         "a", bowl, dim=2, parameters=PARAMETERS, optimum=lambda p: p["height"].max()

@@ -109,7 +109,7 @@ def test_a_task_file_names_lengthscale_and_seed():
     x = sobol(5, 2)[None]
     assert torch.equal(one(x), same(x))
     assert not torch.equal(one(x), family.read([{"lengthscale": scale, "seed": 8}])(x))
-    with pytest.raises(DataError, match=r"`seed` must lie in \[0, "):
+    with pytest.raises(DataError, match=r"`seed` in Task 0 must be a finite number in \[0, "):
         family.read([{"lengthscale": scale, "seed": -1}])
 
 

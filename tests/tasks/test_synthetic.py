@@ -151,20 +151,35 @@ def test_published_test_functions_are_numpys_draws():
 @pytest.mark.parametrize(
     ("record", "message"),
     [
-        ({"translation": [0.1, 0.0]}, r"Task 1: `scale` is missing. Give each of"),
+        (
+            {"translation": [0.1, 0.0]},
+            r"`scale` is missing in Task 1. Give each task `translation`, `scale`",
+        ),
         (
             {"translation": [0.1], "scale": 1.0},
-            r"Task 1: `translation` must be a list of 2 finite",
+            r"`translation` in Task 1 must be a list of 2 finite",
         ),
         ({"translation": [0.1, "x"], "scale": 1.0}, "a list of 2 finite numbers"),
-        ({"translation": [0.1, 0.0], "scale": float("nan")}, "`scale` must be a finite number"),
+        (
+            {"translation": [0.1, 0.0], "scale": float("nan")},
+            "`scale` in Task 1 must be a finite number",
+        ),
         (
             {"translaton": [0.1, 0.0], "scale": 1.0},
-            "Task 1: Unknown task parameter `translaton`. Did you mean `translation`",
+            "Task 1 must have no other fields .*`translaton`. Did you mean `translation`",
         ),
-        ({"translation": [0.9, 0.0], "scale": 1.0}, r"must lie in \[-0.1239, 0.8761\] x \["),
-        ({"translation": [0.0, 0.0], "scale": -1.0}, "`scale` must lie in"),
-        ({"translation": [0.0, 0.0], "scale": 10**400}, "`scale` must be a finite number"),
+        (
+            {"translation": [0.9, 0.0], "scale": 1.0},
+            r"must be a list of 2 finite numbers in \[-0.1239, 0.8761\] x \[",
+        ),
+        (
+            {"translation": [0.0, 0.0], "scale": -1.0},
+            "`scale` in Task 1 must be a finite number in",
+        ),
+        (
+            {"translation": [0.0, 0.0], "scale": 10**400},
+            "`scale` in Task 1 must be a finite number",
+        ),
     ],
 )
 def test_task_records_that_do_not_fit_are_named(record, message):

@@ -200,7 +200,7 @@ def test_a_run_on_a_table_does_not_go_on_with_other_results(tmp_path, changed):
         Trainer(config, tmp_path / "run", resume=True)
         return
     with pytest.raises(
-        DataError, match=r"run` holds a run on other data: the fingerprint of `tab"
+        DataError, match=r"run` contains a run on other data: the fingerprint of `tab"
     ):
         Trainer(config, tmp_path / "run", resume=True)
 

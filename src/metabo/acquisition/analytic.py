@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 
 from metabo.acquisition.base import AcquisitionFunction, Slopes
 from metabo.errors import OptionError
+from metabo.rules import number
 from metabo.shapes import Float
 from metabo.state import Belief
 
@@ -106,8 +107,7 @@ class PI:
 
     def __post_init__(self) -> None:
         """Check the option."""
-        if not math.isfinite(self.xi):
-            raise OptionError(f"`xi` must be finite, but got {self.xi}.")
+        number().require("xi", self.xi)
 
     def __call__(self, belief: Belief, /) -> Float[Tensor, "E N"]:
         """Score every point."""
@@ -148,8 +148,7 @@ class UCB:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if not (self.beta >= 0 and math.isfinite(self.beta)):
-            raise OptionError(f"`beta` must be finite and not negative, but got {self.beta}.")
+        number(low=0).require("beta", self.beta)
         if not 0 < self.delta < 1:
             raise OptionError(f"`delta` must lie between 0 and 1, but got {self.delta}.")
 

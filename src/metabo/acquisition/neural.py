@@ -1,6 +1,5 @@
 """The neural acquisition function: an MLP that scores points one at a time."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -23,6 +22,7 @@ from metabo.acquisition.perceptron import (
     scores,
 )
 from metabo.errors import OptionError, ShapeError, unknown
+from metabo.rules import number
 from metabo.shapes import Float
 from metabo.state import Belief
 
@@ -92,9 +92,7 @@ class Architecture:
         if self.activation not in ACTIVATIONS:
             raise unknown("activation", self.activation, ACTIVATIONS)
         for name in ("feature_scale", "residual_weight"):
-            value = getattr(self, name)
-            if not (value > 0 and math.isfinite(value)):
-                raise OptionError(f"`{name}` must be positive and finite, but got {value}.")
+            number(above=0).require(name, getattr(self, name))
         if self.residual is not None and (
             self.residual not in self.features or FEATURES[self.residual].is_per_dimension
         ):
@@ -116,10 +114,10 @@ class Architecture:
         """Return the shapes of a `NeuralAF`'s tensors by name, without building one."""
         inputs = width(self.features, self.dim)
         shapes: dict[str, tuple[int, ...]] = {"shift": (inputs,), "scale": (inputs,)}
-        for number, outputs in enumerate((*self.hidden, 1)):
+        for layer, outputs in enumerate((*self.hidden, 1)):
             # Every other module of the network is an activation.
-            shapes[f"network.{2 * number}.weight"] = (outputs, inputs)
-            shapes[f"network.{2 * number}.bias"] = (outputs,)
+            shapes[f"network.{2 * layer}.weight"] = (outputs, inputs)
+            shapes[f"network.{2 * layer}.bias"] = (outputs,)
             inputs = outputs
         return shapes
 

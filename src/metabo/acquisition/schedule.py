@@ -1,13 +1,12 @@
 """A share that is fixed, or falls from 1 to 0 over an episode."""
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar
 
 from torch import Tensor
 
 from metabo.errors import OptionError
+from metabo.rules import to_number
 from metabo.shapes import Float, Int
 
 
@@ -42,19 +41,13 @@ class Schedule:
         """Return the schedule given as `linear` or as a number.
 
         Raises:
-            TypeError: If the value is neither text nor a number.
-            ValueError: If it is not a number in [0, 1].
+            ValueError: If the value is neither `linear` nor a number in [0, 1].
         """
         if isinstance(value, cls):
             return value
         if value == "linear":
             return cls()
-        if isinstance(value, bool) or not isinstance(value, str | Real):
-            raise TypeError
-        share = float(value)
-        if not (math.isfinite(share) and 0 <= share <= 1):
-            raise ValueError
-        return cls(share)
+        return cls(to_number(value))
 
     def at(self, step: Int[Tensor, ""], budget: Int[Tensor, ""]) -> Float[Tensor, ""] | float:
         """Return the share after `step` of `budget` evaluations."""

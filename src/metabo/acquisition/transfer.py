@@ -14,7 +14,6 @@ unknown in practice; here it is the smallest value in the source's own data, so 
 improvement over the worst value of that source.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +24,7 @@ from metabo.acquisition.analytic import EI, LogEI
 from metabo.acquisition.base import AcquisitionFunction
 from metabo.errors import OptionError, ShapeError, unknown
 from metabo.gp import Prior, SourcePosteriors, observed_means
+from metabo.rules import number
 from metabo.shapes import Float
 from metabo.state import Belief, History
 
@@ -71,8 +71,7 @@ class Ranking:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        if not (self.rho > 0 and math.isfinite(self.rho)):
-            raise OptionError(f"`rho` must be positive and finite, but got {self.rho}.")
+        number(above=0).require("rho", self.rho)
         if self.ranks not in ("observed", "mean"):
             raise unknown("ranks", self.ranks, ("observed", "mean"))
         if self.ranks == "mean" and self.prior is None:

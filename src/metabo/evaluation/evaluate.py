@@ -16,13 +16,14 @@ from metabo.loop import rollout
 from metabo.options import parse
 from metabo.policies import CLASSICAL, SEARCHES, Policy, Refitted, SearchName, searcher
 from metabo.pretrained import TrainedAF
-from metabo.rules import BUDGET, whole
+from metabo.rules import BUDGET, MAX_COUNT, whole
 from metabo.seeding import generator
 from metabo.tasks import TaskFamily, Tasks, named
 
 STREAMS = ("test tasks", "validation tasks")
 AT_ONCE = 1000
-"""Episodes in lockstep: more would take more memory, and no result depends on it."""
+"""Number of episodes in lockstep on a CPU; a GPU, which needs more to be busy, takes ten times as
+many. Memory grows with the number; results do not depend on it."""
 Progress = Callable[[str, int, int], None]
 """Called after each step with the method, the steps done and the steps in total."""
 
@@ -89,7 +90,7 @@ def evaluate(
     tasks = min(100, part.n_tasks or 100) if tasks is None else tasks
     budget = setting.budget if budget is None else budget
     require_methods(methods)
-    whole(1, 1_000_000).require("tasks", tasks)
+    whole(1, MAX_COUNT).require("tasks", tasks)
     BUDGET.require("budget", budget)
     _require_known("search", search, SEARCHES)
     _require_known("stream", stream, STREAMS)
@@ -128,7 +129,16 @@ def evaluate(
         hyperparameters,
         stream,
         None if task_file is None else Path(task_file).name,
-        _run(built, drawn, setting, n=n, seed=seed, budget=budget, on_progress=on_progress),
+        _run(
+            built,
+            drawn,
+            setting,
+            n=n,
+            at_once=AT_ONCE if device == "cpu" else 10 * AT_ONCE,
+            seed=seed,
+            budget=budget,
+            on_progress=on_progress,
+        ),
         setting.summary,
     )
 
@@ -139,12 +149,13 @@ def _run(
     family: TaskFamily,
     *,
     n: int,
+    at_once: int,
     seed: int,
     budget: int,
     on_progress: Progress | None,
 ) -> dict[str, MethodResult]:
     """Run all methods on some tasks after the others, so that memory does not grow with them."""
-    batches = torch.arange(n).split(AT_ONCE)
+    batches = torch.arange(n).split(at_once)
     regret = {name: torch.empty(n, budget, dtype=torch.float64) for name in methods}
     dim = family.domain.dim
     queries = {name: torch.empty(n, budget, dim, dtype=torch.float64) for name in methods}

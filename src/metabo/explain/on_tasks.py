@@ -16,6 +16,7 @@ from metabo.explain.trace import Decision, Step, Truth, replay, trace
 from metabo.loop import rollout
 from metabo.policies import Maximize, SearchName, searcher
 from metabo.pretrained import TrainedAF, load
+from metabo.rules import BUDGET, whole
 from metabo.seeding import generator
 from metabo.space import Choice, Space
 from metabo.tasks import TaskFamily, Tasks
@@ -209,9 +210,8 @@ def _budget(af: TrainedAF, setting: TaskFamily, *, given: int | None, is_own: bo
 
 def _require_counts(tasks: int, budget: int) -> None:
     # Each episode becomes a picture or a column of one.
-    for name, value, most in (("tasks", tasks, 20), ("budget", budget, 10_000)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise OptionError(f"`{name}` must be a whole number in 1..{most}, but got {value}.")
+    whole(1, 20).require("tasks", tasks)
+    BUDGET.require("budget", budget)
 
 
 def place(point: Sequence[float], dim: int) -> Tensor:

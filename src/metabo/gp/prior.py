@@ -1,6 +1,5 @@
 """GP hyperparameters: one set shared by all episodes, or one set for each."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,6 +9,7 @@ from torch import Tensor
 
 from metabo.errors import DataError, OptionError, unknown
 from metabo.gp.kernels import KERNELS, KernelName
+from metabo.rules import number
 from metabo.shapes import Float, Int
 
 JITTER = 1e-8
@@ -79,9 +79,8 @@ class Prior:
         positive = [*lengthscale, signal_variance]
         if not (
             lengthscale
-            and all(v > 0 and math.isfinite(v) for v in positive)
-            and noise_variance >= 0
-            and math.isfinite(noise_variance)
+            and all(map(number(above=0).accepts, positive))
+            and number(low=0).accepts(noise_variance)
         ):
             raise OptionError(
                 "A GP prior needs at least one lengthscale; lengthscales and `signal_variance` "
@@ -115,7 +114,6 @@ class Prior:
             tensors = [torch.tensor(record[name], dtype=torch.float64) for name in names]
             kernel, mean, jitter = (record[name] for name in ("kernel", "mean", "jitter"))
             require_names(kernel, mean)  # type: ignore[arg-type]
-            is_finite = isinstance(jitter, int | float) and math.isfinite(jitter)
         except KeyError as error:
             raise DataError(f"The GP prior cannot be read: {error} is missing.") from None
         except (TypeError, ValueError, RuntimeError, OverflowError) as error:
@@ -137,9 +135,7 @@ class Prior:
         is_right = (
             all(bool(tensor.isfinite().all()) for tensor in tensors)
             and bool((scales > 0).all() and (signal > 0).all() and (noise >= 0).all())
-            and is_finite
-            and not isinstance(jitter, bool)
-            and jitter >= 0  # type: ignore[operator]
+            and number(low=0).accepts(jitter)
         )
         if not is_right:
             raise DataError(

@@ -27,6 +27,7 @@ from pathlib import Path
 from shlex import quote
 
 from metabo.errors import DataError, shown
+from metabo.rules import is_whole
 from metabo.store import JOURNAL
 
 FORMAT = 2
@@ -118,7 +119,7 @@ def parse_header(path: Path, data: bytes) -> Content:
     line, newline, _ = _without_count(data).partition(b"\n")
     header = _object(line) if newline else None
     version = header.pop(_KEY, None) if header else None
-    if header is None or isinstance(version, bool) or not isinstance(version, int):
+    if header is None or not is_whole(version):
         if line.startswith(JOURNAL):
             raise _damage(path, 1, "it cannot be read", is_first=True)
         raise DataError(

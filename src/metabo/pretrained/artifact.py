@@ -1,9 +1,9 @@
 """Artifacts: a trained acquisition function in one self-describing file.
 
-`NAME.safetensors` holds the weights, and in its header one JSON card under the key `metabo`: what
-the network looks like, what it was trained on and how well it did. The card has a digest of the
-weights, and the header one of the card, so that damage anywhere is found. Nothing is ever
-unpickled, and no network is built before the file has been found to hold its weights.
+`NAME.safetensors` contains the weights, and in its header one JSON card under the key `metabo`:
+the architecture of the network, its training and its results. The card has a digest of the
+weights, and the header a digest of the card, so that any damage is detected. Nothing is ever
+unpickled, and no network is built before its weights have been found in the file.
 """
 
 import hashlib
@@ -39,52 +39,54 @@ from metabo.store import save_bytes, write_all
 
 FOLDER = Path(__file__).parents[1] / "artifacts"
 MAX_WEIGHT = 1e6
-"""Larger weights are damage: trained ones are below 100."""
+"""Largest absolute weight that is accepted; trained weights are below 100."""
 
 _CARD, _CARD_DIGEST = "metabo", "metabo_sha256"
 _MAX_HEADER = 3 * MAX_TEXT
-"""Bytes: in the header a card is text within text, where some characters take more."""
+"""Largest size of a header in bytes: characters of the card may be escaped in it."""
 _TYPES = {"F32": torch.float32, "F64": torch.float64}
 _log = logging.getLogger(__name__)
 
 
 class TrainedAF(NeuralAF):
-    """A neural AF as loaded from a file, with its card."""
+    """A neural AF that was loaded from a file, with its card."""
 
     card: Card
+    """Description of the AF and its training, as read from the file."""
     path: Path
+    """File that the AF was loaded from."""
     sha256: str
-    """Digest of the file, in hexadecimal."""
+    """SHA-256 digest of the file, in hexadecimal."""
 
     @property
     def first_sha256(self) -> str:
-        """Digest of the first file that held these weights: this one, or one that it replaces.
+        """Digest of the first file with these weights: this file, or one that it replaces.
 
-        What is stored about an artifact is known by it, and stays valid when the file is written
-        again.
+        Stored results refer to an artifact by this digest, so they stay valid when the file is
+        rewritten.
         """
         return next(iter(_replaced(self.card)), self.sha256)
 
     def has_been(self, sha256: str) -> bool:
-        """Whether a file's digest is this artifact's, or that of one it replaces.
+        """Tell whether a digest is that of this artifact's file, or of a file that it replaces.
 
-        A file that was written again, with the same weights, replaces the ones before it.
+        A file that was rewritten with the same weights replaces the earlier ones.
         """
         return sha256 == self.sha256 or sha256 in _replaced(self.card)
 
     @property
     def space(self) -> Space:
-        """What it was trained on; `x1` to `xD` in the unit cube where the card does not say."""
+        """Space that the AF was trained on; the unit cube, `x1` to `xD`, if the card has none."""
         return card_space(self.card, self.path, self.architecture)
 
     @property
     def configurations(self) -> tuple[dict[str, Value], ...] | None:
-        """Those of the table it was trained on, by name; None where the card has none."""
+        """Configurations of the table that the AF was trained on; None if the card has none."""
         return card_configurations(self.card, self.path, self.space)
 
     @property
     def prior(self) -> Prior:
-        """The GP prior it was trained with."""
+        """GP prior that the AF was trained with."""
         prior = card_prior(self.card, self.path)
         if prior is None:
             raise DataError(f"The card of `{self.path}` has no GP prior. Give one as `prior`.")
@@ -92,7 +94,7 @@ class TrainedAF(NeuralAF):
 
     @property
     def budget(self) -> int:
-        """The longest runs it was trained on."""
+        """Largest budget that the AF was trained with."""
         budget = card_budget(self.card, self.path)
         if budget is None:
             raise DataError(f"The card of `{self.path}` has no budget. Give one as `budget`.")
@@ -106,12 +108,12 @@ def artifacts() -> dict[str, Path]:
 
 
 def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
-    """Write an artifact; the architecture and a digest of the weights are added to the card.
+    """Write an artifact, with the architecture and a digest of the weights added to the card.
 
-    A card that lists files it replaces keeps the list only with the weights it was written for.
+    If the card lists files that it replaces, the list is kept only if the weights are unchanged.
 
     Raises:
-        DataError: If the weights could not be loaded again, because they are not finite or absurd.
+        DataError: If a weight is not finite or too large, so that the file could not be loaded.
     """
     a = af.architecture
     weights = {name: value.detach().cpu().contiguous() for name, value in af.state_dict().items()}
@@ -144,18 +146,19 @@ def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
 def load(name_or_path: str | Path) -> TrainedAF:
     """Load a trained acquisition function, ready for use on the CPU.
 
-    Weights are stored in float32 and used in float64: the networks are small, scores then do not
-    depend on the size of the batch, and ascent on them converges to the last digits.
+    Weights are stored in float32 and used in float64. The networks are small, and in float64
+    scores do not depend on the size of the batch, and gradient ascent converges to the last
+    digits.
 
     Args:
         name_or_path: Name of an artifact that comes with the package (`metabo list` shows them),
-            or the file that `metabo.train` wrote.
+            or path of a file that `metabo.train` wrote.
 
     Returns:
         The acquisition function, with its card at `.card`.
 
     Raises:
-        DataError: If the file cannot be read, is damaged, or holds something else.
+        DataError: If the file cannot be read, is damaged, or is not an artifact.
         OptionError: If there is no artifact of this name.
 
     Examples:
@@ -175,18 +178,23 @@ def load(name_or_path: str | Path) -> TrainedAF:
 
 
 def read_card(path: Path) -> Card:
-    """The card of an artifact."""
+    """Return the card of an artifact."""
     return _read(path)[0]
 
 
 def first_sha256(path: Path) -> str:
-    """The `first_sha256` of the artifact in a file, whose weights are not loaded."""
+    """Return `TrainedAF.first_sha256` for a file without loading its weights."""
     replaced = _replaced(read_card(path))
     return replaced[0] if replaced else hashlib.sha256(read_bytes(path, "artifact")).hexdigest()
 
 
 def locate(name_or_path: str | Path) -> Path:
-    """The file of an artifact given by its name or path."""
+    """Return the path of an artifact that is given by name or path.
+
+    Raises:
+        DataError: If there is no such file.
+        OptionError: If there is no artifact of this name.
+    """
     name, known = str(name_or_path), artifacts()
     if name in known:
         return known[name]
@@ -208,7 +216,7 @@ def locate(name_or_path: str | Path) -> Path:
 
 
 def _read(path: Path) -> tuple[Card, Architecture, dict[str, Tensor]]:
-    """The content of an artifact; tensors are read when all that is said about them fits."""
+    """Read an artifact; its tensors are read only after their shapes have been checked."""
     _require_short_header(path)
     try:
         with safe_open(path, framework="pt") as file:
@@ -241,7 +249,7 @@ def _require_short_header(path: Path) -> None:
 
 
 def _card(metadata: Mapping[str, str], path: Path) -> Card:
-    """The card in a file's metadata; it must be the one that was written."""
+    """Return the card in a file's metadata after comparing it with its digest."""
     if _CARD not in metadata:
         if "progress" in metadata:
             raise DataError(
@@ -261,7 +269,7 @@ def _card(metadata: Mapping[str, str], path: Path) -> Card:
     if digest is None:
         _log.info(
             "The artifact `%s` has no digests, because an earlier version of metabo wrote it: "
-            "damage to it cannot be found.",
+            "damage to it cannot be detected.",
             shown(path),
         )
     return card

@@ -1,7 +1,7 @@
-"""The card of an artifact: read and checked before anything is built from it.
+"""Reading and checking the card of an artifact, before anything is built from it.
 
-A card comes from a file that anybody may have written, so every field that is used later is
-checked here: a mistake is one sentence, found in milliseconds.
+A card comes from an untrusted file, so every field that is used later is checked here, and a
+mistake is reported at once, in one sentence.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,9 +16,11 @@ from metabo.inputs import parse_json
 from metabo.policies import MAX_LISTED
 from metabo.rules import (
     FLAG,
+    MAX_COUNT,
     NAME,
     OBJECT,
     Rule,
+    is_number,
     list_of,
     number,
     one_of,
@@ -34,14 +36,17 @@ Card = dict[str, object]
 
 FORMAT = 1
 MAX_TEXT = 8 * 2**20
-"""Characters of a card."""
+"""Largest number of characters of a card."""
 MAX_DIM = 10_000
 MAX_LAYERS = 1_000
-MAX_BUDGET = 1_000_000
 
 
 def parse_card(text: str, path: Path) -> Card:
-    """The card of this text, which must have a format that this version reads."""
+    """Parse a card.
+
+    Raises:
+        DataError: If the text is not a card, or has a format that this version cannot read.
+    """
     where = f"The card of `{shown(path)}`"
     if len(text) > MAX_TEXT:
         raise DataError(
@@ -52,8 +57,8 @@ def parse_card(text: str, path: Path) -> Card:
     if not isinstance(card, dict):
         raise DataError(f"{where} must be an object, but is {brief(card)}. Get the file again.")
     version = card.get("format")
-    if version != FORMAT or isinstance(version, bool):
-        is_newer = isinstance(version, int) and version > FORMAT
+    if not (is_number(version) and version == FORMAT):
+        is_newer = is_number(version) and version > FORMAT
         advice = "Install a newer metabo." if is_newer else "Train it again."
         raise DataError(
             f"`{shown(path)}` has artifact format {brief(version)}, but this version of metabo "
@@ -63,12 +68,12 @@ def parse_card(text: str, path: Path) -> Card:
 
 
 def card_architecture(card: Card, path: Path) -> Architecture:
-    """What the network looks like."""
+    """Return the architecture of the network."""
     return _checked(path, "an architecture", lambda: _architecture(card.get("architecture")))
 
 
 def card_space(card: Card, path: Path, architecture: Architecture) -> Space:
-    """What it was trained on; `x1` to `xD` in the unit cube where the card does not say."""
+    """Return the space of training; the unit cube, `x1` to `xD`, if the card has none."""
     described = card.get("space")
     if described is None:
         return Space.cube(architecture.dim)
@@ -78,7 +83,7 @@ def card_space(card: Card, path: Path, architecture: Architecture) -> Space:
 def card_configurations(
     card: Card, path: Path, space: Space
 ) -> tuple[dict[str, Value], ...] | None:
-    """Those of the table it was trained on, by name; None where the card has none."""
+    """Return the configurations of the training table; None if the card has none."""
     rows = card.get("configurations")
     if rows is None:
         return None
@@ -86,13 +91,13 @@ def card_configurations(
 
 
 def card_prior(card: Card, path: Path) -> Prior | None:
-    """The GP prior it was trained with; None where the card has none."""
+    """Return the GP prior of training; None if the card has none."""
     described = card.get("prior")
     return None if described is None else _checked(path, "a prior", lambda: _prior(described))
 
 
 def card_budget(card: Card, path: Path) -> int | None:
-    """The longest runs it was trained on; None where the card does not say."""
+    """Return the largest budget of training; None if the card has none."""
     described = card.get("budget")
     if described is None:
         return None
@@ -101,7 +106,7 @@ def card_budget(card: Card, path: Path) -> int | None:
 
 
 def require_usable(card: Card, path: Path, architecture: Architecture) -> None:
-    """Raise unless all that is used of a card can be."""
+    """Raise `DataError` unless all fields that are used later are valid."""
     space = card_space(card, path, architecture)
     card_configurations(card, path, space)
     card_prior(card, path)
@@ -116,7 +121,7 @@ def require_usable(card: Card, path: Path, architecture: Architecture) -> None:
 
 
 def _checked(path: Path, what: str, read: Callable[[], T]) -> T:
-    """What is read; whatever goes wrong with a value from outside is told in one way."""
+    """Call `read`; turn any error about an untrusted value into one `DataError`."""
     try:
         return read()
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
@@ -174,11 +179,11 @@ _ARCHITECTURE = {
     "residual": optional(NAME),
     "residual_weight": number(),
 }
-"""What each field of an architecture must be."""
+"""Rules for the fields of an architecture."""
 _BUDGET = Rule(
-    f"the least and the most evaluations, whole numbers in 1..{MAX_BUDGET}",
+    f"the least and the most evaluations, whole numbers in 1..{MAX_COUNT}",
     lambda v: (
-        list_of(whole(1, MAX_BUDGET), "numbers", least=1, most=2).accepts(v) and v == sorted(v)  # type: ignore[call-overload]
+        list_of(whole(1, MAX_COUNT), "numbers", least=1, most=2).accepts(v) and v == sorted(v)  # type: ignore[call-overload]
     ),
 )
 _DIGEST = Rule("a SHA-256 digest", lambda v: isinstance(v, str) and len(v) == 64)

@@ -8,6 +8,7 @@ of the parameters.
 from collections.abc import Mapping
 
 from metabo.errors import DataError, MetaBOError, brief, shown
+from metabo.rules import FLAG
 from metabo.space.parameter import Choice, Float, Int, Parameter
 from metabo.space.space import Space
 
@@ -66,7 +67,6 @@ def _described(parameter: Parameter) -> dict[str, object]:
 def _read(name: str, record: object) -> Parameter:
     fields = dict(record) if isinstance(record, Mapping) else {}
     kind = fields.pop("type", None)
-    is_log = fields.get("log", False)
     try:
         if kind == "choice" and set(fields) == {"values"}:
             values = fields["values"]
@@ -76,8 +76,7 @@ def _read(name: str, record: object) -> Parameter:
             and kind in _TYPES
             and {"low", "high"} <= set(fields) <= {"low", "high", "log"}
         ):
-            if not isinstance(is_log, bool):
-                raise DataError(f"`log` must be true or false, but got {brief(is_log)}.")
+            FLAG.require_in("`log`", fields.get("log", False))
             return _TYPES[kind](**fields)
     except MetaBOError as error:
         raise DataError(f"Parameter `{shown(name)}`: {error}") from None

@@ -1,13 +1,12 @@
 """Values of parameters: conversion to plain Python, and checks."""
 
 import math
-from contextlib import suppress
-from numbers import Integral, Rational, Real
-from typing import SupportsFloat
+from numbers import Integral, Rational
 
 import numpy
 
 from metabo.errors import DataError, OptionError, brief
+from metabo.rules import is_number
 
 Value = float | int | str | bool | None
 """Value of one parameter."""
@@ -27,7 +26,7 @@ def can_be_chosen(value: object) -> bool:
     if isinstance(value, str):
         return is_writable(value)
     is_fraction = isinstance(value, Rational) and not isinstance(value, Integral)
-    return value is None or (isinstance(value, Real) and not is_fraction and is_finite(value))
+    return value is None or isinstance(value, bool) or (is_number(value) and not is_fraction)
 
 
 def is_writable(text: str) -> bool:
@@ -43,13 +42,12 @@ def check_interval(low: float, high: float, *, log: bool) -> None:
     """Raise `OptionError` unless the bounds are those of a valid interval."""
     if not isinstance(log, bool | numpy.bool_):
         raise OptionError(f"`log` must be True or False, but got {brief(log)}.")
-    is_number = all(isinstance(b, Real) and not isinstance(b, bool) for b in (low, high))
-    if not (is_number and is_finite(low) and is_finite(high) and low < high):
+    if not (is_number(low) and is_number(high) and low < high):
         raise OptionError(
             "`low < high` must hold, and both must be finite numbers, but got "
             f"low={brief(low)}, high={brief(high)}."
         )
-    if not is_finite(float(high) - float(low)):
+    if not is_number(float(high) - float(low)):
         raise OptionError(
             f"`high - low` must be a finite number, but got low={brief(low)}, "
             f"high={brief(high)}. Use different units."
@@ -58,20 +56,9 @@ def check_interval(low: float, high: float, *, log: bool) -> None:
         raise OptionError(f"`low` must be positive on a log scale, but got low={brief(low)}.")
 
 
-def is_finite(number: SupportsFloat) -> bool:
-    """Tell whether a number is finite as a float."""
-    try:
-        return math.isfinite(number)
-    except OverflowError:  # a whole number may be too large for a float
-        return False
-
-
 def number_in(value: object, low: float, high: float) -> float:
     """Return a number in [low, high] as a float; raise `DataError` if it is not one."""
-    number = math.nan
-    if isinstance(value, Real) and not isinstance(value, bool):
-        with suppress(OverflowError):  # a whole number may be too large for a float
-            number = float(value)
+    number = float(value) if is_number(value) else math.nan
     if not low <= number <= high:
         raise DataError(f"A value must be a number in [{low}, {high}], but got {brief(value)}.")
     return number

@@ -1,4 +1,4 @@
-"""What a task and a family of tasks are."""
+"""Protocols of tasks and of families of tasks."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, runtime_checkable
@@ -13,12 +13,12 @@ from metabo.space import Space
 from metabo.tasks.provenance import Provenance
 
 Summary = Literal["median", "mean"]
-"""How regret over the tasks of a family is summarized."""
+"""Statistic that summarizes regret over the tasks of a family."""
 
 
 @runtime_checkable
 class Tasks(Protocol):
-    """E objective functions side by side, noise-free, to be maximized on the unit cube."""
+    """A batch of E noise-free objective functions to be maximized on the unit cube."""
 
     @property
     def optimum(self) -> Float[Tensor, " E"]:
@@ -30,21 +30,21 @@ class Tasks(Protocol):
         ...
 
     def take(self, index: Int[Tensor, " n"]) -> "Tasks":
-        """The functions with these numbers, in this order; a number may repeat."""
+        """Return the functions with these indices, in this order; an index may repeat."""
         ...
 
     def to(self, device: torch.device | str) -> "Tasks":
-        """The same functions on another device."""
+        """Return the same functions on another device."""
         ...
 
 
 @runtime_checkable
 class TasksWithPrior(Protocol):
-    """Tasks that come with GP hyperparameters of their own, or not: then they are None."""
+    """Tasks that may come with their own GP hyperparameters."""
 
     @property
     def prior(self) -> Prior | None:
-        """One row per task."""
+        """GP hyperparameters, one row per task; None if the tasks have none."""
         ...
 
 
@@ -54,17 +54,17 @@ class TaskFamily(Protocol):
 
     @property
     def name(self) -> str:
-        """The name it is registered under."""
+        """Name that the family is registered under."""
         ...
 
     @property
     def domain(self) -> Domain:
-        """Where its tasks may be queried."""
+        """Domain on which the tasks can be queried."""
         ...
 
     @property
     def space(self) -> Space:
-        """The named parameters that a query stands for; `x1` to `xD` for the unit cube itself."""
+        """Named parameters of a query; `x1` to `xD` if queries are points of the unit cube."""
         ...
 
     @property
@@ -74,7 +74,7 @@ class TaskFamily(Protocol):
 
     @property
     def budget(self) -> int:
-        """Evaluations in an episode."""
+        """Number of evaluations in an episode."""
         ...
 
     @property
@@ -83,26 +83,26 @@ class TaskFamily(Protocol):
         ...
 
     def sample(self, n: int, generator: torch.Generator) -> Tasks:
-        """Draw `n` tasks; the first m of n are those of `sample(m)`."""
+        """Draw `n` tasks; the first m of them are those of `sample(m)`."""
         ...
 
     @property
     def preset(self) -> str:
-        """Name of the training preset to use where none is named."""
+        """Name of the default training preset."""
         ...
 
     @property
     def summary(self) -> Summary:
-        """How regret over its tasks is summarized.
+        """Statistic that summarizes regret over the tasks.
 
-        `median` with a 30-70 % band, for tasks that are drawn; `mean` with a bootstrap interval,
-        for a few data sets.
+        `median` with a 30-70 % band for tasks that are drawn at random; `mean` with a bootstrap
+        interval for a few data sets.
         """
         ...
 
     @property
     def provenance(self) -> Provenance | None:
-        """The measured data behind its tasks; None where a program makes them.
+        """Origin of the measured data behind the tasks; None if the tasks are computed.
 
         A checkpoint compares it, and the card of a trained artifact records it.
         """
@@ -110,30 +110,30 @@ class TaskFamily(Protocol):
 
     @property
     def max_sources(self) -> int:
-        """How many source tasks there are; 0 in a family without any."""
+        """Number of source tasks; 0 if the family has none."""
         ...
 
     def sources(self, n: int) -> Tasks:
-        """The family's first `n` source tasks: always the same, spread evenly."""
+        """Return the first `n` source tasks, which are always the same and evenly spread."""
         ...
 
     def restricted(self, n_sources: int | None) -> "TaskFamily":
-        """The family that learns from its first `n_sources` source tasks; from all if None."""
+        """Return the family that learns from its first `n_sources` source tasks; all if None."""
         ...
 
     def validation(self) -> "TaskFamily | None":
-        """Where tasks to choose by are drawn from: None if there is nothing but the sources."""
+        """Return the family of validation tasks; None if there are only the sources."""
         ...
 
     def test(self) -> "TaskFamily":
-        """Where test tasks are drawn from."""
+        """Return the family of test tasks."""
         ...
 
     @property
     def n_tasks(self) -> int | None:
-        """How many different tasks there are; None where every draw is another."""
+        """Number of different tasks; None if every draw is a new task."""
         ...
 
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
-        """Tasks from their parameters by name, as a task file holds them."""
+        """Return the tasks with these parameters, one record of named values per task."""
         ...

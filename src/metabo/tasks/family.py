@@ -1,4 +1,4 @@
-"""A family of tasks that are told apart by a few numbers."""
+"""Families of tasks that differ in a few numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,38 +8,37 @@ from torch import Tensor
 
 from metabo.domain import Box
 from metabo.gp import Prior
-from metabo.rules import number, whole
+from metabo.rules import MAX_COUNT, number, whole
 from metabo.space import Space
 from metabo.tasks.base import Summary, Tasks
 from metabo.tasks.parameters import ParameterBox
 
-MAX_SOURCES = 1_000_000
 NOISE = number(0, 1e6)
 """Rule for the standard deviation of the noise in observed values."""
 
 
 @dataclass(frozen=True)
 class ParametricFamily:
-    """Tasks made from parameters drawn uniformly in a box, or from M fixed draws of it."""
+    """A family of tasks whose parameters are uniform in a box, or one of M fixed points of it."""
 
     name: str
     """Name that the family is registered under."""
     space: Space
-    """The named parameters that a query stands for; `Space.cube(D)` for the unit cube itself."""
+    """Named parameters of a query; `Space.cube(D)` if queries are points of the unit cube."""
     prior: Prior
     """GP hyperparameters of the surrogate model."""
     budget: int
-    """Evaluations in an episode."""
+    """Number of evaluations in an episode."""
     box: ParameterBox
-    """The parameters that tell tasks apart, and their ranges."""
+    """Parameters in which tasks differ, and their ranges."""
     make: Callable[[Mapping[str, Tensor]], Tasks]
-    """Function that makes tasks from their parameters by name."""
+    """Function that creates tasks from their named parameters."""
     noise: float = 0.0
     """Standard deviation of the Gaussian noise in observed values."""
     n_sources: int | None = None
-    """With M given, `sample` draws among the first M source tasks only."""
+    """Number of source tasks that `sample` draws from; if None, every draw is a new task."""
     preset: str = "default"
-    """Name of the training preset to use where none is named."""
+    """Name of the default training preset."""
 
     @property
     def domain(self) -> Box:
@@ -48,12 +47,12 @@ class ParametricFamily:
 
     @property
     def summary(self) -> Summary:
-        """Regret is summarized by its median: there are as many tasks as one likes to draw."""
+        """Median, because any number of tasks can be drawn."""
         return "median"
 
     @property
     def provenance(self) -> None:
-        """None: the tasks are made by a program, not measured."""
+        """None, because the tasks are computed, not measured."""
         return
 
     def sample(self, n: int, generator: torch.Generator) -> Tasks:
@@ -65,37 +64,37 @@ class ParametricFamily:
 
     @property
     def max_sources(self) -> int:
-        """M where the family is restricted, else as many as `restricted` takes."""
-        return MAX_SOURCES if self.n_sources is None else self.n_sources
+        """Number of source tasks: that of a restricted family, or else a million."""
+        return MAX_COUNT if self.n_sources is None else self.n_sources
 
     def sources(self, n: int) -> Tasks:
-        """The first `n` Sobol points of the parameter box."""
+        """Return the tasks at the first `n` Sobol points of the parameter box."""
         return self.make(self.box.sobol(n))
 
     def validation(self) -> "ParametricFamily":
-        """All tasks, not only the sources; its random stream keeps them apart."""
+        """Return the unrestricted family; its tasks come from another random stream."""
         return replace(self, n_sources=None)
 
     def test(self) -> "ParametricFamily":
-        """The family itself: the random stream keeps its test tasks apart."""
+        """Return the family itself; test tasks come from another random stream."""
         return self
 
     @property
     def n_tasks(self) -> int | None:
-        """M where the family is restricted; None otherwise, as every draw is another task."""
+        """Number of source tasks of a restricted family; otherwise None, as every draw is new."""
         return self.n_sources
 
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
-        """Tasks from their parameters by name; they may lie outside the box."""
+        """Return the tasks with these named parameters, which may lie outside the box."""
         return self.make(self.box.read(records))
 
     def restricted(self, n_sources: int | None) -> "ParametricFamily":
-        """The family of M fixed source tasks; None lifts the restriction."""
+        """Return the family of the first `n_sources` source tasks; unrestricted if None."""
         if n_sources is not None:
-            whole(1, MAX_SOURCES).require("sources", n_sources)
+            whole(1, MAX_COUNT).require("sources", n_sources)
         return replace(self, n_sources=n_sources)
 
     def observed_with(self, noise: float) -> "ParametricFamily":
-        """The family observed with Gaussian noise, which the surrogate model knows of."""
+        """Return the family observed with Gaussian noise, which the surrogate model includes."""
         NOISE.require("noise", noise)
         return replace(self, noise=noise, prior=self.prior.with_noise(noise))

@@ -29,7 +29,7 @@ from metabo.shapes import Float, Int
 SpectralKernel = Literal["rbf", "matern52"]
 
 _AT_ONCE = 2**22
-"""Waves evaluated at once, counted over all points."""
+"""Largest number of waves evaluated at once, summed over all points."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class FourierSum:
         dim: int,
         n_waves: int,
     ) -> "FourierSum":
-        """Samples of a unit-variance GP: a function of the seed, wherever it is computed."""
+        """Draw samples of a unit-variance GP that depend on the seeds only, on every device."""
         noise = Noise.at(0, episodes=seed, step=0)
         direction = noise.stream("direction").normal(n_waves * dim).unflatten(1, (n_waves, dim))
         if kernel == "matern52":
             # Student's t with 5 degrees of freedom: one chi-square for all axes of a frequency.
-            # One for each axis would be another, anisotropic kernel.
+            # A separate one for each axis would give another, anisotropic kernel.
             pair = noise.stream("tail").uniform(2 * n_waves).unflatten(1, (n_waves, 2))
             last = noise.stream("last").normal(n_waves)
             chi_square = -2 * pair.log().sum(-1) + last.square()  # 4 + 1 degrees of freedom
@@ -68,7 +68,7 @@ class FourierSum:
         )
 
     def __call__(self, x: Float[Tensor, "E N D"]) -> Float[Tensor, "E N"]:
-        """The values at each function's own points, differentiable in them."""
+        """Evaluate each function at its own points, differentiably."""
         size = max(1, _AT_ONCE // self.phase.numel())
         parts = [self._weighted(self._angle(part).cos()) for part in x.split(size, 1)]
         return torch.cat(parts, 1)
@@ -76,7 +76,7 @@ class FourierSum:
     def with_gradient(
         self, x: Float[Tensor, "E N D"]
     ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N D"]]:
-        """Values and gradients at a few points."""
+        """Return values and gradients at a few points."""
         angle = self._angle(x)  # E N W
         slopes = angle.sin() * self.amplitude.unsqueeze(-2)
         return self._weighted(angle.cos()), -(slopes @ self.frequency)
@@ -84,7 +84,7 @@ class FourierSum:
     def on_sums(
         self, left: Float[Tensor, "L D"], right: Float[Tensor, "R D"]
     ) -> Float[Tensor, "E L R"]:
-        """The values at all sums of a point of one set and a point of the other.
+        """Evaluate the functions at all sums of a point of one set and a point of the other.
 
         cos(a + b) = cos a cos b - sin a sin b turns L R W cosines into a matrix product.
         """
@@ -95,7 +95,7 @@ class FourierSum:
         return rows @ torch.cat([b.cos(), b.sin()], -1).mT
 
     def take(self, index: Int[Tensor, " n"]) -> "FourierSum":
-        """The functions with these numbers."""
+        """Return the functions with these indices."""
         return FourierSum(self.frequency[index], self.amplitude[index], self.phase[index])
 
     def _angle(self, x: Tensor) -> Tensor:

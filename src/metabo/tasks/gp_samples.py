@@ -1,4 +1,4 @@
-"""Samples of Gaussian processes: what is known of a function is only how smooth it is."""
+"""Samples of Gaussian processes: functions of which only the smoothness is known."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,34 +24,36 @@ _SEEDS = 2.0**48
 
 @dataclass(frozen=True)
 class GPSampleTasks:
-    """E samples, each a function of its lengthscale and seed.
+    """E samples, each determined by its lengthscale and seed.
 
-    The plane waves they are made of are drawn where they are needed: on the GPU, inside of what is
-    recorded there, so that a fresh batch is moved as two numbers per task.
+    The plane waves of a sample are drawn where they are needed, on a GPU inside the recorded
+    graph, so that only two numbers per task are copied for a new batch.
     """
 
     kernel: SpectralKernel
     dim: int
     lengthscale: Float[Tensor, " E"]
+    """Lengthscale of each sample, the same for all axes."""
     seed: Int[Tensor, " E"]
+    """Random seed of each sample."""
     noise: float = 0.0
-    """Standard deviation of what is added to observed values: the surrogate is told."""
+    """Standard deviation of the noise in observed values, which the prior includes."""
 
     @cached_property
     def waves(self) -> FourierSum:
-        """The functions."""
+        """The samples as sums of plane waves."""
         return FourierSum.draw(
             self.kernel, self.lengthscale, self.seed, dim=self.dim, n_waves=N_WAVES
         )
 
     @cached_property
     def global_maximum(self) -> tuple[Float[Tensor, "E D"], Float[Tensor, " E"]]:
-        """Where the maxima lie, and their values, as far as a thorough search finds them."""
+        """Locations and values of the maxima, as found by a thorough search."""
         return global_maximum(self.waves, self.lengthscale, Effort.sized(self.dim))
 
     @property
     def argmax(self) -> Float[Tensor, "E D"]:
-        """Where the maxima lie."""
+        """Locations of the maxima."""
         return self.global_maximum[0]
 
     @property
@@ -61,7 +63,7 @@ class GPSampleTasks:
 
     @property
     def prior(self) -> Prior:
-        """The prior each function was drawn from."""
+        """Prior that each function was drawn from."""
         one = torch.ones_like(self.lengthscale)
         scales = self.lengthscale[:, None].expand(-1, self.dim)
         return Prior(scales, one, self.noise**2 * one, self.kernel)
@@ -71,12 +73,12 @@ class GPSampleTasks:
         return self.waves(x)
 
     def take(self, index: Int[Tensor, " n"]) -> "GPSampleTasks":
-        """The functions with these numbers."""
+        """Return the functions with these indices."""
         scale, seed = self.lengthscale[index], self.seed[index]
         return GPSampleTasks(self.kernel, self.dim, scale, seed, self.noise)
 
     def to(self, device: torch.device | str) -> "GPSampleTasks":
-        """The same functions on another device."""
+        """Return the same functions on another device."""
         scale, seed = self.lengthscale.to(device), self.seed.to(device)
         return GPSampleTasks(self.kernel, self.dim, scale, seed, self.noise)
 
@@ -90,21 +92,21 @@ def gp_sample_family(
 ) -> ParametricFamily:
     """Make a family of functions drawn from a GP of unit variance.
 
-    By default the lengthscales are the paper's. A task knows its own lengthscale; the family's
-    prior has the middle of the range.
+    The default lengthscales are the paper's. The prior of each task has its own lengthscale; the
+    family's prior has the middle of the range.
 
     Args:
         kernel: Kernel of the GP.
         dim: Number of dimensions of the unit cube.
-        lengthscale: Range that the lengthscale of each function is drawn from; it is the same for
-            all axes.
+        lengthscale: Range from which the lengthscale of each function is drawn, the same for all
+            axes.
         noise: Standard deviation of the noise in observed values.
 
     Returns:
         The family, with a budget of 30 evaluations and 10 more per dimension.
 
     Raises:
-        OptionError: If a value does not fit.
+        OptionError: If an argument is not valid.
 
     Examples:
         >>> from metabo.tasks.gp_samples import gp_sample_family

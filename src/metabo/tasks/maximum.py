@@ -1,9 +1,9 @@
-"""The global maximum of random functions: a look everywhere, then climbs from the best places.
+"""The global maximum of random functions: a dense grid, then ascent from its best points.
 
-A sample of a GP has many maxima, about as many as there are cells of some lengthscales, and no
-formula for the highest. The sums of two sets of points are evaluated as one matrix product, so
-they can be dense; then projected BFGS climbs from the best of them, no two near each other. Shapes
-are fixed and no value is looked at, so it can be part of a recorded CUDA graph.
+A sample of a GP has many local maxima, about one per few lengthscales in each direction, and no
+formula for the highest. The values at all sums of two sets of points are one matrix product, so
+the grid can be dense. Projected BFGS then climbs from its best points that are not near each
+other. Shapes are fixed and no values are read, so that a CUDA graph can record it.
 """
 
 from dataclasses import dataclass
@@ -18,30 +18,30 @@ from metabo.shapes import Float
 from metabo.tasks.fourier import FourierSum
 
 _APART = 0.5
-"""Least distance of two starts, in lengthscales."""
+"""Smallest distance between two starting points, in lengthscales."""
 _AT_ONCE = 2**23
-"""Values of a grid held at once."""
+"""Largest number of grid values in memory at once."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard to look."""
+    """Effort of the search."""
 
     side: int
-    """Points of each of the two sets whose sums are looked at."""
+    """Number of points in each of the two sets whose sums form the grid."""
     pool: int
-    """How many of the best sums starts are chosen from."""
+    """Number of best grid points from which starting points are chosen."""
     starts: int
-    """Climbs that begin."""
+    """Number of starting points for ascent."""
     finishers: int
-    """Climbs that go on to the last digits."""
+    """Number of ascents that are continued to the last digits."""
 
     @classmethod
     def sized(cls, dim: int) -> "Effort":
-        """More points and climbs in more dimensions.
+        """Return the effort for a number of dimensions.
 
-        With a quarter of the places or of the pool, runs of EI in three to five dimensions found
-        more than the maximum on up to 4 of 1,000 functions.
+        With a quarter of the points or of the pool, runs of EI in three to five dimensions
+        exceeded the maximum found on up to 4 of 1,000 functions.
         """
         if dim <= 2:
             return cls(side=128, pool=512, starts=16, finishers=4)
@@ -54,7 +54,7 @@ class Effort:
 def global_maximum(
     functions: FourierSum, lengthscale: Float[Tensor, " E"], effort: Effort
 ) -> tuple[Float[Tensor, "E D"], Float[Tensor, " E"]]:
-    """Where each function is largest in the unit cube, and how large."""
+    """Return the location and value of each function's maximum in the unit cube."""
     number = torch.arange(len(lengthscale), device=lengthscale.device)
     parts = [
         _global_maximum(functions.take(part), lengthscale[part], effort)
@@ -91,9 +91,9 @@ def _global_maximum(
 def _addends(
     side: int, dim: int, device: torch.device
 ) -> tuple[Float[Tensor, "L D"], Float[Tensor, "R D"]]:
-    """Two sets whose sums cover the cube: Sobol points of half of the axes, and of the others.
+    """Return two sets whose sums cover the cube: Sobol points on either half of the axes.
 
-    On a line they are cells and places in a cell. The result is shared: do not write to it.
+    In one dimension, they are cells and places in a cell. The result is cached: do not modify it.
     """
     if dim == 1:
         cells = torch.arange(side, dtype=torch.float64, device=device)[:, None] / side
@@ -109,11 +109,11 @@ def _apart(
     lengthscale: Float[Tensor, " E"],
     n: int,
 ) -> Float[Tensor, "E n D"]:
-    """The best points, each at some distance from those before it."""
+    """Return the best points, each at some distance from the ones before it."""
     rest, chosen = value.clone(), []
     radius = (_APART * lengthscale).square()[:, None]
     for _ in range(n):
-        # Where all are near one chosen before, the first comes again, and no harm is done.
+        # If all points are near chosen ones, the first is chosen again, which does no harm.
         index = rest.argmax(-1)[:, None, None].expand(-1, 1, x.shape[-1])
         point = x.gather(1, index)  # E 1 D
         chosen.append(point)

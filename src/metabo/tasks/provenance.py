@@ -1,4 +1,4 @@
-"""Where the tasks of a family come from, where they are measured data."""
+"""The origin of a family's tasks, if they are measured data."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,28 +11,29 @@ class Fingerprint:
     """Names of data sets, and a digest of their values."""
 
     datasets: tuple[str, ...]
+    """Names of the data sets."""
     sha256: str
     """Digest of the configurations and of the data sets' values, in hexadecimal."""
 
     def record(self) -> dict[str, object]:
-        """The fingerprint as checkpoints and cards store it."""
+        """Return the fingerprint as plain data, for checkpoints and cards."""
         return {"datasets": list(self.datasets), "sha256": self.sha256}
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """The data sets behind a family: those learned from and those kept apart."""
+    """The data sets behind a family: those to learn from and those held out."""
 
     sources: Fingerprint
-    """Fingerprint of the data sets that are learned from."""
+    """Fingerprint of the data sets to learn from."""
     validation: Fingerprint
-    """Fingerprint of the data sets kept for validation."""
+    """Fingerprint of the data sets held out for validation."""
     test: tuple[str, ...]
-    """Names of the data sets kept for testing."""
+    """Names of the data sets held out for testing."""
     groups: tuple[tuple[str, ...], ...]
-    """All data sets that folds can be made of; those of one origin are in one group, which no
-    split may divide."""
+    """All data sets that can be divided into folds; a group contains those of one origin, which no
+    split may separate."""
     direction: Literal["maximize", "minimize"]
-    """Whether the data were measured with larger or with smaller values being better."""
+    """Whether larger or smaller measured values are better."""
     configurations: tuple[tuple[Value, ...], ...]
-    """The configurations that were measured, their values in the order of the space."""
+    """Measured configurations, with their values in the order of the space."""

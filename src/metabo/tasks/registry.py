@@ -1,7 +1,7 @@
-"""The families by name, with their options.
+"""Families by name, with their options.
 
-The built-in families are fixed. Families that a user registers are held by a `Registry`: one for
-the process, and inside `with registered(...)` one that ends with the block.
+The built-in families are fixed. A `Registry` contains the families that a user registers: there is
+one for the process, and inside `with registered(...)` a temporary one for the block.
 """
 
 import re
@@ -102,7 +102,7 @@ def _gp_samples(kernel: SpectralKernel) -> Callable[..., ParametricFamily]:
 
 
 Builder = Callable[..., TaskFamily]
-"""A function whose keyword-only parameters are the options of a family."""
+"""Function whose keyword-only parameters are the options of a family."""
 
 FAMILIES: Mapping[str, Builder] = MappingProxyType(
     {
@@ -127,34 +127,34 @@ FAMILIES: Mapping[str, Builder] = MappingProxyType(
         **{name: tabular(name, SHIPPED / name) for name in ("svm", "adaboost")},
     }
 )
-"""What builds each of the built-in families."""
+"""Builders of the built-in families by name."""
 
 
 class Registry:
-    """Families by name: the built-in ones and those that were added."""
+    """Families by name: the built-in ones and added ones."""
 
     def __init__(self, added: Mapping[str, Builder] | None = None) -> None:
-        """Begin with families that were added elsewhere; later additions stay here."""
+        """Start with a copy of families that were added to another registry."""
         self._added = dict(added or {})
 
     @property
     def builders(self) -> Mapping[str, Builder]:
-        """What builds each family by name."""
+        """Builders of all families by name."""
         return MappingProxyType({**FAMILIES, **self._added})
 
     def copy(self) -> "Registry":
-        """Another registry of the same families."""
+        """Return an independent registry with the same families."""
         return Registry(self._added)
 
     def add(self, family: ParametricFamily, *, replace: bool = False) -> None:
         """Add a family under its name, with the options `sources` and `noise`.
 
         Raises:
-            OptionError: If the name is not valid, or taken and not to be replaced.
+            OptionError: If the name is not valid, or already exists and `replace` is False.
         """
         if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", family.name):
             raise OptionError(
-                "A family's name must be made of lower-case letters, digits, `-` and `_`, but got "
+                "A family's name must consist of lower-case letters, digits, `-` and `_`, but got "
                 f"`{shown(family.name)}`."
             )
         if family.name in self.builders and not replace:
@@ -170,7 +170,7 @@ class Registry:
 
 
 _OF_PROCESS = Registry()
-"""Where `register` adds families outside of any `with` block; all threads share it."""
+"""Registry to which `register` adds families outside of `with` blocks; all threads share it."""
 _OF_BLOCK: ContextVar[Registry | None] = ContextVar("registry", default=None)
 
 
@@ -180,19 +180,25 @@ def _current() -> Registry:
 
 @contextmanager
 def registered(*families: ParametricFamily) -> Iterator[None]:
-    """Know families by name inside a `with` block only.
+    """Register families for the duration of a `with` block.
 
-    Whatever `register` adds inside the block is forgotten at its end, too. Other threads do not
-    see these families.
+    Families that `register` adds inside the block are removed at its end, too. Other threads do
+    not see these families.
+
+    Args:
+        families: Families to register under their names.
 
     Raises:
-        OptionError: If a family's name is not valid or taken.
+        OptionError: If a family's name is not valid or already exists.
 
     Examples:
         >>> import metabo
         >>> def bowl(x, p):
         ...     return -(x - p["place"][:, None, None]).square().sum(-1)
-        >>> cups = metabo.function_family("cups", bowl, dim=1, parameters={"place": (0.2, 0.8)})
+        >>> from metabo.gp import default_prior
+        >>> cups = metabo.function_family(
+        ...     "cups", bowl, dim=1, parameters={"place": (0.2, 0.8)}, prior=default_prior(1)
+        ... )
         >>> with metabo.tasks.registered(cups):
         ...     metabo.family("cups").budget
         30
@@ -208,24 +214,27 @@ def registered(*families: ParametricFamily) -> Iterator[None]:
 
 
 def register(family: ParametricFamily, *, replace: bool = False) -> None:
-    """Make a family known by its name, for training and evaluation in this process.
+    """Register a family by its name, for training and evaluation in this process.
 
-    It then takes the options `sources` and `noise` like the others: `bowls:noise=0.1`. `train` and
-    `evaluate` also take a family itself, which need not be registered; inside
-    `with metabo.tasks.registered(...)` it is known for the length of the block only.
+    Its name then takes the options `sources` and `noise`, as in `bowls:noise=0.1`. `train` and
+    `evaluate` also accept a family object, which need not be registered. Inside
+    `with metabo.tasks.registered(...)` the family is registered until the end of the block.
 
     Args:
-        family: A family such as `function_family` makes.
-        replace: Whether a family of this name may be replaced.
+        family: Family to register, such as one made by `function_family`.
+        replace: Whether a registered family of this name may be replaced.
 
     Raises:
-        OptionError: If the name is not valid, or taken and not to be replaced.
+        OptionError: If the name is not valid, or already exists and `replace` is False.
 
     Examples:
         >>> import metabo
         >>> def bowl(x, p):
         ...     return -(x - p["place"][:, None, None]).square().sum(-1)
-        >>> bowls = metabo.function_family("bowls", bowl, dim=1, parameters={"place": (0.2, 0.8)})
+        >>> from metabo.gp import default_prior
+        >>> bowls = metabo.function_family(
+        ...     "bowls", bowl, dim=1, parameters={"place": (0.2, 0.8)}, prior=default_prior(1)
+        ... )
         >>> metabo.register(bowls, replace=True)
         >>> metabo.family("bowls:noise=0.1").noise
         0.1
@@ -239,14 +248,14 @@ def family(name: str, **options: object) -> TaskFamily:
     A folder of result tables is the family `table:FOLDER`.
 
     Args:
-        name: A known name, optionally followed by `:option=value`.
-        options: Options given as keywords; they override those in the name.
+        name: Name of a family, optionally followed by `:option=value`.
+        options: Options as keywords; they override those in the name.
 
     Returns:
-        The family: what its tasks are, where they may be queried, and with which budget.
+        The family, with its tasks, domain, prior and budget.
 
     Raises:
-        OptionError: If the name or an option is unknown, or an option's value does not fit.
+        OptionError: If the name or an option is unknown, or an option's value is not valid.
         DataError: If the files of a table cannot be used.
 
     Examples:
@@ -260,8 +269,8 @@ def family(name: str, **options: object) -> TaskFamily:
         given = written | options
         if not given.get("path"):
             raise OptionError(
-                "A table is given with its folder, `table:FOLDER`, or `table:path=FOLDER` where "
-                f"its name has an equals sign, but got `{shown(name)}`."
+                "A table must be given with its folder, `table:FOLDER`, or `table:path=FOLDER` if "
+                f"the folder's name has an equals sign, but got `{shown(name)}`."
             )
         return build("family `table`", tabular("table", str(given.pop("path"))), given)
     known = _current().builders
@@ -271,12 +280,16 @@ def family(name: str, **options: object) -> TaskFamily:
 
 
 def named(family_: str | TaskFamily) -> tuple[str, TaskFamily]:
-    """The name of a family and the family itself, whichever of them is given."""
+    """Return the name of a family and the family, given either of them.
+
+    Raises:
+        OptionError: If it is neither a known name nor a family.
+    """
     if isinstance(family_, str):
         return family_, family(family_)
     if not isinstance(family_, TaskFamily):
         raise OptionError(
             "`family` must be a name, such as `branin`, or a family, such as `function_family` "
-            f"makes, but got {brief(family_)}."
+            f"returns, but got {brief(family_)}."
         )
     return family_.name, family_

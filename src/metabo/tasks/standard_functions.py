@@ -1,9 +1,9 @@
-"""Standard test functions that no acquisition function was trained on: five surfaces in 2 to 6 D.
+"""Five standard test functions in 2 to 6 dimensions that no acquisition function was trained on.
 
-They are the usual ones on their usual boxes, brought to the unit cube, standardized and with their
-sign flipped so that they are maximized. They are defined, and below their maxima, on the whole
-space, so tasks are translations of them: the midpoint of the cube, where methods like to start, is
-not the optimum, as it is for Ackley's function as it stands. Branin is in `synthetic`.
+They are defined on their usual boxes, which are scaled to the unit cube; values are standardized,
+and their sign is flipped for maximization. Their maxima are global on the whole space, so tasks
+can be translations of them. Without translation, the optimum of Ackley's function would be the
+midpoint of the cube, where methods like to start. Branin is in `synthetic`.
 """
 
 import math
@@ -17,34 +17,34 @@ from metabo.shapes import Float
 from metabo.tasks.synthetic import Surface
 
 SHIFT = (0.0, 0.3)
-"""Magnitudes of translations."""
+"""Range of the magnitudes of translations."""
 
 
 def six_hump_camel(u: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n"]:
-    """On [-3, 3] x [-2, 2]."""
+    """Six-hump camel function on [-3, 3] x [-2, 2]."""
     x1, x2 = 6 * u[..., 0] - 3, 4 * u[..., 1] - 2
     first = (4 - 2.1 * x1.square() + x1.pow(4) / 3) * x1.square()
     return first + x1 * x2 + (4 * x2.square() - 4) * x2.square()
 
 
 def rosenbrock(u: Float[Tensor, "*n D"]) -> Float[Tensor, "*n"]:
-    """On [-5, 10]^D."""
+    """Rosenbrock's function on [-5, 10]^D."""
     x = 15 * u - 5
     curve = x[..., 1:] - x[..., :-1].square()
     return (100 * curve.square() + (x[..., :-1] - 1).square()).sum(-1)
 
 
 def ackley(u: Float[Tensor, "*n D"]) -> Float[Tensor, "*n"]:
-    """On [-32.768, 32.768]^D."""
+    """Ackley's function on [-32.768, 32.768]^D."""
     x = 32.768 * (2 * u - 1)
-    # The slope of the root at 0 is infinite, and infinity times 0 would be NaN.
+    # The derivative of the root is infinite at 0, and infinity times 0 would be NaN.
     length = x.square().mean(-1).clamp_min(1e-30).sqrt()
     waves = (2 * math.pi * x).cos().mean(-1)
     return 20 * (1 - (-0.2 * length).exp()) + math.e - waves.exp()
 
 
 def levy(u: Float[Tensor, "*n D"]) -> Float[Tensor, "*n"]:
-    """On [-10, 10]^D."""
+    """Levy's function on [-10, 10]^D."""
     w = 1 + (20 * u - 11) / 4
     first = (math.pi * w[..., 0]).sin().square()
     ahead, last = w[..., :-1], w[..., -1]
@@ -88,7 +88,7 @@ def _surface(
     mean: float,
     deviation: float,
 ) -> Surface:
-    """The raw function standardized by its moments over the cube, its sign flipped."""
+    """Return a function standardized by its moments over the cube, with its sign flipped."""
 
     def function(u: Tensor) -> Tensor:
         return (mean - raw(u)) / deviation

@@ -1,10 +1,10 @@
 """Translated and scaled benchmark functions: Branin, Goldstein-Price, Hartmann-3.
 
 A task is s f(u - t), with the translation t in units of the cube and the scale s. The base
-functions are the usual ones on the unit cube, standardized and with their sign flipped so that
-they are maximized; they are evaluated outside their usual box where a translation asks for it.
-Their maxima are global on the whole space, so a translation moves the optimum and nothing else, as
-long as it stays in the cube.
+functions are the usual ones on the unit cube, standardized and with their sign flipped for
+maximization; after a translation they are also evaluated outside their usual box. Their maxima are
+global on the whole space, so a translation only moves the optimum, as long as it stays in the
+cube.
 """
 
 import math
@@ -65,12 +65,16 @@ def hartmann_3(u: Float[Tensor, "*n 3"]) -> Float[Tensor, "*n"]:
 
 @dataclass(frozen=True)
 class Surface:
-    """A base function with the place and height of its maximum, right to 1e-12."""
+    """A base function with its maximum, correct to 1e-12."""
 
     name: str
+    """Name of the function, and of its family."""
     function: Callable[[Tensor], Tensor]
+    """The function of points `*n D` of the unit cube."""
     argmax: tuple[float, ...]
+    """Location of the maximum."""
     maximum: float
+    """Value of the maximum."""
 
     @property
     def dim(self) -> int:
@@ -98,20 +102,23 @@ HARTMANN_3 = Surface(
 
 @dataclass(frozen=True)
 class TranslatedTasks:
-    """s f(u - t) for a batch of translations t and scales s."""
+    """Functions s f(u - t) for a batch of translations t and scales s."""
 
     surface: Surface
+    """Base function f."""
     translation: Float[Tensor, "E D"]
+    """Translation t of each task, in units of the cube."""
     scale: Float[Tensor, " E"]
+    """Scale s of each task."""
 
     @property
     def optimum(self) -> Float[Tensor, " E"]:
-        """The maxima, s max f."""
+        """Values of the maxima, s max f."""
         return self.scale * self.surface.maximum
 
     @property
     def argmax(self) -> Float[Tensor, "E D"]:
-        """Where the maxima lie."""
+        """Locations of the maxima."""
         return self.translation + self.translation.new_tensor(self.surface.argmax)
 
     def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
@@ -119,25 +126,25 @@ class TranslatedTasks:
         return self.scale[:, None] * self.surface.function(x - self.translation[:, None, :])
 
     def take(self, index: Int[Tensor, " n"]) -> "TranslatedTasks":
-        """The tasks with these numbers."""
+        """Return the tasks with these indices."""
         return TranslatedTasks(self.surface, self.translation[index], self.scale[index])
 
     def to(self, device: torch.device | str) -> "TranslatedTasks":
-        """The same tasks on another device."""
+        """Return the same tasks on another device."""
         return TranslatedTasks(self.surface, self.translation.to(device), self.scale.to(device))
 
 
 def translated_family(
     surface: Surface, prior: Prior, *, translation: Range = (0.0, 0.1), scale: Range = (0.9, 1.1)
 ) -> ParametricFamily:
-    """The family of a surface, by default with the published ranges.
+    """Return the family of a surface, by default with the published ranges.
 
     Args:
-        surface: The base function.
+        surface: Base function.
         prior: GP hyperparameters of the surrogate model.
-        translation: Least and largest magnitude of each coordinate of t; its sign is drawn. Drawn
-            values that would move the optimum out of the cube are clipped to its border.
-        scale: Least and largest factor s.
+        translation: Range of the magnitude of each coordinate of t, whose sign is drawn. Values
+            that would move the optimum out of the cube are clipped.
+        scale: Range of the factor s.
     """
     limits = tuple((-a, 1 - a) for a in surface.argmax)
     shift = signed("translation", translation, limits)

@@ -1,4 +1,4 @@
-"""`python -m metabo.training FAMILY --out DIR`: training where only the core is installed."""
+"""Training with only the core installed: `python -m metabo.training FAMILY --out DIR`."""
 
 import argparse
 import sys
@@ -15,7 +15,7 @@ from metabo.training.presets import PRESETS, preset
 
 
 def main() -> None:
-    """Train, printing a line per validation."""
+    """Train, and print a line per validation."""
     parser = argparse.ArgumentParser(prog="python -m metabo.training", description=__doc__)
     parser.add_argument("family")
     parser.add_argument("--preset", choices=sorted(PRESETS))

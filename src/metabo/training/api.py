@@ -25,14 +25,14 @@ def train(
     """Meta-train an acquisition function for a family.
 
     Args:
-        family: The tasks to learn from: a name, such as `branin`, or a family itself.
+        family: Family of tasks to learn from: its name, such as `branin`, or the family itself.
         out: Folder for the artifact, the log and the checkpoints.
         preset: `default`, `paper`, `fast`, `table` or `general`; the family's own if None.
-        seconds: Wall-clock limit in seconds; the run can be resumed.
+        seconds: Wall-clock limit in seconds; the run can be resumed later.
         resume: Whether to continue the run in the folder.
-        record: Whether to record CUDA graphs on a GPU. Turn it off for tasks that look at values
-            (`.item()`, `if` on a tensor), which cannot be recorded.
-        on_event: Called after each iteration.
+        record: Whether to record CUDA graphs on a GPU. Turn it off for tasks that read values of
+            tensors (`.item()`, `if` on a tensor), which cannot be recorded.
+        on_event: Function that is called after each iteration.
         changes: Settings that differ from the preset's, such as `sources=50`, `seed=1` or
             `iterations=500` (the fields of `TrainConfig`).
 
@@ -40,21 +40,21 @@ def train(
         The path of the artifact, `af.safetensors` in the folder.
 
     Raises:
-        OptionError: If the family, the preset or a setting is unknown or does not fit.
-        DataError: If the folder contains another run, or one and `resume` is False.
-        TrainingError: If training diverged.
-        TrainingInterrupted: After Ctrl-C, when the iteration has been finished and saved.
+        OptionError: If the family, the preset or a setting is unknown or not valid.
+        DataError: If the folder contains a run and `resume` is False, or a different run.
+        TrainingError: If training diverges.
+        TrainingInterrupted: After Ctrl-C, once the current iteration is finished and saved.
 
     Examples:
         >>> import tempfile
         >>> import metabo
-        >>> small = {"hidden": (8,), "episodes": 4, "n_global": 20, "validation_tasks": 2}
+        >>> small = {"hidden": (8,), "episodes": 3, "n_global": 20, "validation_tasks": 1}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = metabo.train(
-        ...         "rhino-1", out=folder, preset="fast", iterations=1, budget=3, **small
+        ...         "rhino-1", out=folder, preset="fast", iterations=1, budget=2, **small
         ...     )
         ...     print(path.name, metabo.load(path).budget)
-        af.safetensors 3
+        af.safetensors 2
     """
     name, built = named(family)
     config = preset_of(preset or built.preset, name, **changes)
@@ -82,13 +82,13 @@ def run_training(
     """Train one network, or several and their mean.
 
     Args:
-        config: All that the run depends on.
+        config: Settings of the run.
         out: Folder of the run.
-        family: The family that `config` names, where it has been built; built if None.
+        family: The family that `config` names, if it has been built already; built here if None.
         resume: Whether to continue the run in the folder.
         record: Whether to record CUDA graphs on a GPU.
         seconds: Wall-clock limit in seconds.
-        on_event: Called after each iteration.
+        on_event: Function that is called after each iteration.
 
     Returns:
         The path of the artifact.

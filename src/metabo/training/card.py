@@ -1,4 +1,4 @@
-"""What a trained artifact says about itself."""
+"""The card of a trained artifact: its setting, training and validation."""
 
 import torch
 
@@ -18,7 +18,7 @@ from metabo.version import __version__, commit
 def training_card(
     af: NeuralAF, setting: TaskFamily, config: TrainConfig, progress: Progress
 ) -> dict[str, object]:
-    """The card: setting, training, and regret on the validation tasks beside EI and random."""
+    """Return the card: setting, training, and validation regret compared with EI and random."""
     budget = config.budget or setting.budget
     search = searcher("gradient", setting.domain, repeats=setting.noise > 0)
     policies: dict[str, Policy] = {
@@ -62,14 +62,14 @@ def _median(policy: Policy, setting: TaskFamily, config: TrainConfig, budget: in
 
 
 def _measured(known: Provenance | None) -> dict[str, object]:
-    """What the card says about measured data; nothing where there are none."""
+    """Return the fields about measured data; none if the tasks were not measured."""
     if known is None:
         return {}
     rows = known.configurations
     return {
         "data": known.sources.record(),
         "direction": known.direction,
-        # More would swell the file; an AF of so large a table searches the whole space.
+        # With more configurations the file would be large, and an AF searches the whole space.
         **({"configurations": [list(row) for row in rows]} if len(rows) <= MAX_LISTED else {}),
     }
 

@@ -1,7 +1,7 @@
-"""Checkpoints: all that a training run needs to go on as if it had never stopped.
+"""Checkpoints: everything that a training run needs to continue as if it had never stopped.
 
 The last two are kept, each with a digest of its content. If the newest one is missing or damaged,
-the run goes on from the one before it, and ends with the same bits.
+the run continues from the one before it, with the same result to the last bit.
 """
 
 import json
@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class _DamageError(DataError):
-    """A checkpoint cannot be used, and the one before it may be."""
+    """A checkpoint cannot be used, but the one before it may be usable."""
 
 
 _PROGRESS = {
@@ -39,25 +39,25 @@ _PROGRESS = {
     "best_score": optional(number()),
     "best_iteration": whole(0, 2**53 - 1),
 }
-"""What each field of a run's progress must be."""
+"""Rules for the fields of a run's progress."""
 
 
 @dataclass
 class Progress:
-    """How far a run has come."""
+    """Progress of a training run."""
 
     iteration: int = 0
-    """Iterations done."""
+    """Number of completed iterations."""
     seconds: float = 0.0
-    """Wall-clock time spent, over all sessions."""
+    """Wall-clock time spent so far, in seconds, over all sessions."""
     best_score: float | None = None
-    """Best score of the validations so far."""
+    """Best validation score so far; None before the first validation."""
     best_iteration: int = 0
-    """Iterations done when that score was reached."""
+    """Number of completed iterations when the best score was reached."""
 
     @classmethod
     def read(cls, record: object) -> "Progress":
-        """The progress that a checkpoint describes."""
+        """Restore the progress from a checkpoint's record."""
         names = [field.name for field in fields(cls)]
         found: dict[str, Any] = require_fields(
             record, _PROGRESS, "its progress", required=names, remedy="", error=_DamageError
@@ -76,7 +76,7 @@ def save_checkpoint(
     optimizer: torch.optim.Optimizer,
     best: dict[str, Tensor],
 ) -> None:
-    """Write everything into one file, which appears whole or not at all; keep the one before."""
+    """Write a checkpoint to one file, atomically, and keep the previous one."""
     tensors = _tensors(networks, optimizer, best)
     owned = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     metadata = {
@@ -85,7 +85,7 @@ def save_checkpoint(
         "progress": json.dumps(vars(progress)),
     }
     metadata[_DIGEST] = _digest(metadata, owned)
-    # A damaged one must not take the place of one that can be read.
+    # A damaged checkpoint must not replace a readable one.
     keeping = {NEWEST: BEFORE} if _is_intact(folder / NEWEST) else {}
     write_all(folder, {NEWEST: save_bytes(to_bytes(owned, metadata))}, keeping=keeping)
 
@@ -97,10 +97,13 @@ def load_checkpoint(
     networks: nn.ModuleDict,
     optimizer: torch.optim.Optimizer,
 ) -> tuple[Progress, dict[str, Tensor]]:
-    """Restore networks and optimizer in place; give the progress and the best weights so far.
+    """Restore networks and optimizer in place.
+
+    Returns:
+        The progress of the run, and the best weights so far.
 
     Raises:
-        DataError: If no checkpoint can be used, or it is of another configuration or other data.
+        DataError: If no checkpoint can be used, or it has another configuration or other data.
     """
     problems = []
     for name in (NEWEST, BEFORE):
@@ -111,7 +114,7 @@ def load_checkpoint(
             continue
         if problems:
             _log.warning(
-                "The checkpoint `%s` cannot be used (%s). Training goes on from the one before, "
+                "The checkpoint `%s` cannot be used (%s). Training continues from the one before, "
                 "after iteration %d.",
                 shown(folder / NEWEST),
                 problems[0],
@@ -133,7 +136,7 @@ def _restored(
     networks: nn.ModuleDict,
     optimizer: torch.optim.Optimizer,
 ) -> tuple[Progress, dict[str, Tensor]]:
-    """Put the content of one file in place."""
+    """Restore networks and optimizer from one file."""
     best = networks["af"].state_dict()
     metadata, tensors = _read(path, _tensors(networks, optimizer, best))
     stored = _parsed(metadata, "config")
@@ -154,7 +157,7 @@ def _restored(
 def _read(
     path: Path, expected: dict[str, Tensor] | None = None
 ) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The content of a file, if it is what was written and has the expected tensors."""
+    """Return the metadata and tensors of a file, if it is intact and as expected."""
     if not os.path.lexists(path):
         raise _DamageError("no such file")
     try:
@@ -181,7 +184,7 @@ def _read(
 
 
 def _require_fields(metadata: dict[str, str]) -> None:
-    # A checkpoint of an earlier version has no digest, and one before that no data.
+    # Checkpoints of earlier versions have no digest, and still earlier ones no data.
     if not {"config", "progress"} <= metadata.keys() <= {"config", "progress", "data", _DIGEST}:
         raise _DamageError("it is not a checkpoint of metabo")
 
@@ -207,7 +210,7 @@ def _is_intact(path: Path) -> bool:
 
 def _parsed(metadata: dict[str, str], name: str) -> object:
     try:
-        # A checkpoint of an earlier version does not say what its data were.
+        # A checkpoint of an earlier version does not describe its data.
         return parse_json(metadata.get(name, "{}"), f"its {name}")
     except DataError as error:
         raise _DamageError(shown(str(error))) from None
@@ -224,16 +227,16 @@ def _require_same_data(
     now = _data(family)
     if before and before != now:
         raise DataError(
-            f"`{shown(folder)}` holds a run on other data: the fingerprint of `{config.family}` "
-            f"was {_digests(before)}, now it is {_digests(now)}. Restore the files, or use "
-            "another `--out`."
+            f"`{shown(folder)}` contains a run on other data: the fingerprint of "
+            f"`{config.family}` was {_digests(before)}, now it is {_digests(now)}. "
+            "Restore the files, or use another `--out`."
         )
 
 
 def _tensors(
     networks: nn.ModuleDict, optimizer: torch.optim.Optimizer, best: dict[str, Tensor]
 ) -> dict[str, Tensor]:
-    """All tensors of a checkpoint by name."""
+    """Return all tensors of a checkpoint by name."""
     tensors = {f"networks.{name}": value for name, value in networks.state_dict().items()}
     tensors |= {f"best.{name}": value for name, value in best.items()}
     for index, state in optimizer.state_dict()["state"].items():
@@ -246,7 +249,7 @@ def _digest(metadata: dict[str, str], tensors: dict[str, Tensor]) -> str:
 
 
 def _data(family: TaskFamily) -> dict[str, dict[str, object]]:
-    """The fingerprints of the measured data that are learned from and validated on."""
+    """Return the fingerprints of the measured training and validation data."""
     known = family.provenance
     if known is None:
         return {}

@@ -7,17 +7,15 @@ from typing import Literal
 from metabo.acquisition import Architecture
 from metabo.errors import OptionError, unknown
 from metabo.options import convert, parse
-from metabo.rules import Rule, number, whole
+from metabo.rules import MAX_COUNT, Rule, number, whole
 
 PAPER_FEATURES = ("mean", "std", "x", "step", "budget")
 CLOUDS = {"fine": 3.0, "medium": 2.0, "coarse": 1.0}
-"""How many decades below 0.2 the clouds reach: as those of the gradient search do, and about as
-the paper's local grids do in two and in three dimensions."""
+"""Number of decades below 0.2 that the clouds reach: like those of the gradient search (`fine`),
+and about like the paper's local grids in two (`medium`) and three (`coarse`) dimensions."""
 
-_MOST = 1_000_000
-"""Largest count of anything: more is a slip, and would take all memory."""
 _COUNT, _SHARE, _POSITIVE, _NOT_NEGATIVE = (
-    whole(1, _MOST),
+    whole(1, MAX_COUNT),
     number(0, 1),
     number(above=0),
     number(low=0),
@@ -33,87 +31,116 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("final_learning_rate", "value_coefficient"), _NOT_NEGATIVE),
     **dict.fromkeys(("entropy_coefficient", "final_entropy_coefficient"), _NOT_NEGATIVE),
 }
-"""What a setting must be, where its type alone does not say."""
+"""Rules for the settings whose type alone does not determine what is valid."""
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """All that a training run depends on besides the package; the defaults are the paper's."""
+    """Settings of a training run; the defaults are the paper's.
+
+    Together with the version of the package they determine the result.
+
+    Raises:
+        OptionError: If a setting is not valid.
+    """
 
     family: str
+    """Family of the training tasks, such as `branin`."""
     seed: int = 0
+    """Random seed for weights, tasks and choices."""
     device: str = "cpu"
+    """Device to train on, such as `cpu` or `cuda`."""
     sources: int | None = None
-    """M fixed source tasks, or None for a fresh task in every episode."""
+    """Number of fixed source tasks; a new task is drawn for every episode if None."""
 
     features: tuple[str, ...] = PAPER_FEATURES
+    """Names of the input features of the network."""
     hidden: tuple[int, ...] = (200, 200, 200, 200)
+    """Widths of the hidden layers."""
     activation: str = "relu"
+    """Activation function of the hidden layers."""
     normalize: bool = False
+    """Whether features are first scaled to about [-1, 1], as in `Architecture`."""
     init: Literal["paper", "orthogonal"] = "paper"
+    """Initialization of the weights, as in `Architecture`."""
     feature_scale: float = 1.0
     """Factor that features are multiplied by, as in `Architecture`."""
     residual: str | None = None
-    """Feature that is added to the network's score, as in `Architecture`; none if None."""
+    """Feature that is added to the network's score, as in `Architecture`; no feature if None."""
     residual_weight: float = 1.0
     """Factor of the residual feature, as in `Architecture`."""
 
     candidates: tuple[str, ...] = ("grid",)
-    """Candidate sets that iterations take in turn: `grid`, the paper's adaptive set (lattice and k
-    local maxima), or `Scatter` with `fine`, `medium` or `coarse` clouds."""
+    """Candidate sets that the iterations use in turn: `grid` for the paper's adaptive set (lattice
+    and k local maxima); `fine`, `medium` or `coarse` for `Scatter` with such clouds."""
     n_global: int | None = None
-    """Points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
+    """Number of points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
     iterations: int = 2000
-    """Iterations that schedules are spread over, and of the run unless it stops earlier."""
+    """Number of iterations that schedules extend over, and of the run unless it stops earlier."""
     stop_at: int | None = None
-    """Iteration of the schedule to stop after, such as cross-validation finds."""
+    """Iteration of the schedule after which to stop, for example as found by cross-validation."""
     episodes: int = 40
-    """Episodes in an iteration; the paper's batch of 1,200 steps is 40 of 30."""
+    """Number of episodes in an iteration; the paper's batch of 1,200 steps has 40 of 30
+    steps."""
     members: int = 1
-    """Networks that learn independently, one after the other; their mean score is the AF."""
+    """Number of networks trained independently, one after the other; the AF is their mean
+    score."""
     critic: Literal["step", "regret"] = "step"
-    """What the value network sees: the step and the budget, or the regret so far too."""
+    """Inputs of the value network: step and budget (`step`), or also the regret so far
+    (`regret`)."""
     group: int = 1
-    """Episodes on each task drawn: their mean advantage is subtracted, so that a choice is judged
-    against others on the same task and not by how hard the task is."""
+    """Number of episodes per drawn task. Their mean advantage is subtracted, so that a choice is
+    compared with others on the same task, however hard the task is."""
     budget: int | None = None
-    """Evaluations in an episode; the family's own if None."""
+    """Number of evaluations in an episode; the family's own if None."""
     least_budget: int | None = None
-    """Least budget: where it is given, each batch draws its budget from here up to `budget`."""
+    """Smallest budget; if given, each batch draws its budget between this and `budget`."""
     budget_step: int = 1
-    """Distance between the budgets drawn: on a GPU each of them is recorded as a graph."""
+    """Difference between neighbouring budgets; on a GPU, each budget is recorded as a graph."""
     reward: Literal["log", "linear"] = "log"
     """Reward of a step with regret R: -log10 R (`log`) or -R (`linear`)."""
     reward_floor: float = 1e-20
-    """Least regret that the logarithmic reward distinguishes."""
+    """Smallest regret that the logarithmic reward distinguishes."""
 
     gamma: float = 0.98
+    """Discount factor of rewards."""
     gae_lambda: float = 0.98
+    """Parameter lambda of generalized advantage estimation."""
     clip: float = 0.15
+    """Clipping range of PPO's probability ratio."""
     epochs: int = 4
+    """Number of passes over a batch in an update."""
     minibatches: int = 20
+    """Number of minibatches that a batch is divided into."""
     learning_rate: float = 1e-4
+    """Learning rate of Adam at the beginning of the run."""
     final_learning_rate: float = 1e-4
-    """Learning rate at the end of the run, reached by a cosine."""
+    """Learning rate at the end of the run, approached along a cosine."""
     value_coefficient: float = 1.0
+    """Weight of the value loss in the loss."""
     entropy_coefficient: float = 0.01
+    """Weight of the entropy bonus in the loss, at the beginning of the run."""
     final_entropy_coefficient: float | None = None
-    """Entropy coefficient at the end of the run, reached by a cosine, so that a policy explores
-    first and decides later; constant if None."""
+    """Entropy coefficient at the end of the run, approached along a cosine, so that a policy
+    explores first and decides later; constant if None."""
     max_gradient_norm: float | None = None
-    """Largest norm of the AF's gradient and of the critic's, each clipped by itself."""
+    """Largest norm of the AF's and of the critic's gradient, which are clipped separately; no
+    clipping if None."""
     precision: Literal["fp32", "tf32", "bf16"] = "fp32"
     """Precision of the networks' matrix products in training; the GP is always float64."""
 
     validate_every: int = 20
+    """Number of iterations between validations."""
     validation_tasks: int = 64
+    """Number of validation tasks."""
     checkpoint_every: int = 20
+    """Number of iterations between checkpoints."""
     patience: int | None = None
-    """Number of validations without a better score after which to stop; never if None."""
+    """Number of validations without improvement after which to stop; never if None."""
 
     def __post_init__(self) -> None:
-        """Check types and ranges, and what no other part checks."""
+        """Check and convert all settings."""
         for field in fields(self):
             value = getattr(self, field.name)
             converted = convert(value, field.type, f"Setting `{field.name}`")
@@ -138,7 +165,7 @@ class TrainConfig:
             )
 
     def architecture(self, dim: int) -> Architecture:
-        """The network for a number of dimensions."""
+        """Return the architecture of the network for a number of dimensions."""
         return Architecture(
             dim,
             self.features,
@@ -153,11 +180,18 @@ class TrainConfig:
 
     @property
     def end(self) -> int:
-        """The iteration after which the run is over."""
+        """Iteration after which the run ends."""
         return min(self.iterations, self.stop_at or self.iterations)
 
     def budgets(self, usual: int) -> range:
-        """The budgets that batches are drawn from; validation takes the largest."""
+        """Return the budgets that batches are drawn from; validation uses the largest.
+
+        Args:
+            usual: Budget of the family, used if `budget` is None.
+
+        Raises:
+            OptionError: If `least_budget` or `minibatches` is too large for these budgets.
+        """
         most = self.budget or usual
         least = self.least_budget or most
         if least > most:
@@ -172,17 +206,17 @@ class TrainConfig:
         return range(most, least - 1, -self.budget_step)[::-1]
 
     def record(self) -> dict[str, object]:
-        """As stored beside checkpoints and in the artifact's card."""
+        """Return the settings as plain data, for checkpoints and the artifact's card."""
         return {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in asdict(self).items()
         }
 
     def first_difference(self, record: dict[str, object]) -> str | None:
-        """The first setting in which a stored configuration differs, in words."""
+        """Describe the first setting that differs in a stored configuration; None if none does."""
         mine = self.record()
         for field in fields(self):
-            # A setting that did not exist then had the value that is the default now.
+            # A setting that did not exist yet had the value that is now the default.
             before = record.get(field.name, field.default)
             before = list(before) if isinstance(before, tuple) else before
             if before != mine[field.name]:
@@ -191,7 +225,11 @@ class TrainConfig:
 
 
 def read_settings(texts: Iterable[str]) -> dict[str, object]:
-    """Settings from texts like `budget=10`, as `preset` takes them."""
+    """Convert texts such as `budget=10` to settings for `preset`.
+
+    Raises:
+        OptionError: If a setting is unknown, or a value does not have its type.
+    """
     types = {field.name: field.type for field in fields(TrainConfig) if field.name != "family"}
     settings = {}
     for text in texts:

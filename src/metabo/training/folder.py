@@ -1,13 +1,13 @@
-"""The folder of a training run: whether there is one in it, and whether it may be used."""
+"""Checks of a training run's folder: whether it contains a run, and whether it may be used."""
 
 import logging
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import cast
 
 from metabo.errors import DataError, shown
 from metabo.inputs import read_json
+from metabo.rules import ANYTHING, require_fields
 from metabo.training.config import TrainConfig
 
 CONFIG = "config.json"
@@ -16,21 +16,21 @@ NEWEST, BEFORE = "checkpoint.safetensors", "checkpoint-before.safetensors"
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether a run left a checkpoint in the folder, a usable one or not."""
+    """Tell whether the folder contains a checkpoint, usable or not."""
     return any(os.path.lexists(folder / name) for name in (NEWEST, BEFORE))
 
 
 def has_run(folder: Path) -> bool:
-    """Whether there is a run in the folder to resume, of one network or several."""
+    """Tell whether the folder contains a run to resume, of one network or several."""
     return has_checkpoint(folder) or any(
         os.path.lexists(folder / name) for name in (CONFIG, "member-0")
     )
 
 
 def require_free(folder: Path, config: TrainConfig, *, is_resumed: bool) -> None:
-    """Raise if a run of one network that begins in the folder would overwrite something.
+    """Raise `DataError` if a new run of one network would overwrite something in the folder.
 
-    A run that was killed before its first checkpoint begins again.
+    A run that was killed before its first checkpoint starts from the beginning.
     """
     if os.path.lexists(folder / "member-0") and is_resumed:
         raise DataError(
@@ -41,21 +41,18 @@ def require_free(folder: Path, config: TrainConfig, *, is_resumed: bool) -> None
         raise already_there(folder)
     if is_resumed and not has_run(folder):
         raise DataError(f"There is no training run in `{shown(folder)}` to resume.")
-    if os.path.lexists(folder / CONFIG) and not _is_configuration(folder / CONFIG):
-        raise DataError(
-            f"`{shown(folder / CONFIG)}` is not the configuration of a training run. Choose "
-            "another `--out`."
-        )
+    if not os.path.lexists(folder / CONFIG):
+        return
+    stored = _configuration(folder / CONFIG)
     if is_resumed:
-        stored = read_json(folder / CONFIG, "configuration")
-        require_same(config, cast(dict[str, object], stored), folder)
+        require_same(config, stored, folder)
         _log.warning(
             "There is no checkpoint in `%s`: training starts from the beginning.", shown(folder)
         )
 
 
 def already_there(folder: Path) -> DataError:
-    """The error for a folder that contains a run already."""
+    """Return the error for a folder that already contains a run."""
     return DataError(
         f"`{shown(folder)}` already contains a training run. Pass `resume=True` to continue it, "
         "or another `out`.",
@@ -65,19 +62,21 @@ def already_there(folder: Path) -> DataError:
 
 
 def require_same(config: TrainConfig, stored: dict[str, object], folder: Path) -> None:
-    """Raise unless the run in a folder has this configuration."""
+    """Raise `DataError` unless the run in a folder has this configuration."""
     difference = config.first_difference(stored)
     if difference:
         raise DataError(
-            f"`{shown(folder)}` holds a run with another configuration: {difference}. "
+            f"`{shown(folder)}` contains a run with another configuration: {difference}. "
             "Use the same options, the preset included, or another `--out`."
         )
 
 
-def _is_configuration(path: Path) -> bool:
+def _configuration(path: Path) -> dict[str, object]:
+    rules = dict.fromkeys((field.name for field in fields(TrainConfig)), ANYTHING)
     try:
         stored = read_json(path, "configuration")
+        return require_fields(stored, rules, "it", required=("family",), remedy="")
     except DataError:
-        return False
-    known = {field.name for field in fields(TrainConfig)}
-    return isinstance(stored, dict) and "family" in stored and stored.keys() <= known
+        raise DataError(
+            f"`{shown(path)}` is not the configuration of a training run. Choose another `--out`."
+        ) from None

@@ -1,4 +1,4 @@
-"""Settings by name: the presets."""
+"""Presets: named collections of training settings."""
 
 from dataclasses import fields, replace
 
@@ -27,14 +27,14 @@ GENERAL_FEATURES = (
     "progress",
     "remaining",
 )
-"""They depend neither on the number of dimensions nor on the unit of the values."""
+"""Features that depend neither on the number of dimensions nor on the scale of the values."""
 
 _DEFAULT = {
     "features": DEFAULT_FEATURES,
     "hidden": (128, 128, 128),
     "normalize": True,
     "init": "orthogonal",
-    # It decides between points that training never chooses, and so leads a grid search uphill.
+    # The residual ranks points that training never chooses, so that a grid search climbs.
     "residual": "mean",
     "residual_weight": 20.0,
     "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
@@ -53,7 +53,7 @@ _DEFAULT = {
 PRESETS: dict[str, dict[str, object]] = {
     "paper": {},
     "default": _DEFAULT,
-    # Few tasks of few points: a small network, and -R, since means of accuracies are compared.
+    # Few tasks with few points: a small network; reward -R, since mean accuracies are compared.
     "table": _DEFAULT
     | {
         "features": tuple(name for name in DEFAULT_FEATURES if name != "novelty"),
@@ -71,8 +71,8 @@ PRESETS: dict[str, dict[str, object]] = {
         "group": 4,
         "members": 4,
     },
-    # Tasks of which nothing is known but their smoothness, in any number of dimensions; most of an
-    # advantage is how smooth the task is, which the critic and the group take out.
+    # Tasks of which only the smoothness is known, in any number of dimensions. Most of an
+    # advantage depends on how smooth the task is; the critic and the group remove this part.
     "general": _DEFAULT
     | {
         "features": GENERAL_FEATURES,
@@ -100,7 +100,7 @@ PRESETS: dict[str, dict[str, object]] = {
 
 
 def preset(name: str, family: str, **changes: object) -> TrainConfig:
-    """The configuration of a preset for a family, with changes.
+    """Return the configuration of a preset for a family, with changes.
 
     Raises:
         OptionError: If the preset or a setting is unknown, or a value does not fit.

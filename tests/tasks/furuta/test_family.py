@@ -263,9 +263,11 @@ def test_gains_outside_the_box_are_named():
 def test_parameters_must_be_positive_and_named():
     family = metabo.family("furuta")
     for wrong in (0, -0.024, 1e9):
-        with pytest.raises(DataError, match="Task 0: `mass_pendulum` must lie in"):
+        with pytest.raises(
+            DataError, match="`mass_pendulum` in Task 0 must be a finite number in"
+        ):
             family.read([NOMINAL | {"mass_pendulum": wrong}])
-    with pytest.raises(DataError, match="`length_arm` must be a finite number"):
+    with pytest.raises(DataError, match="`length_arm` in Task 0 must be a finite number"):
         family.read([NOMINAL | {"length_arm": math.nan}])
     with pytest.raises(DataError, match="`mass_arm` is missing"):
         family.read([{k: v for k, v in NOMINAL.items() if k != "mass_arm"}])

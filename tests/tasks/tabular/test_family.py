@@ -145,7 +145,7 @@ def test_task_files_name_data_sets():
     assert torch.equal(tasks.values, make().values[[4, 0]])
     with pytest.raises(OptionError, match=r"Unknown data set `set-9`"):
         family.read([{"dataset": "set-9"}])
-    with pytest.raises(DataError, match=r"Task 0 must be"):
+    with pytest.raises(DataError, match=r"Task 0 must have no other fields than `dataset`"):
         family.read([{"name": "set-0"}])
 
 

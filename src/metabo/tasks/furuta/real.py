@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from metabo.domain import Box, Domain, require_inside
-from metabo.errors import DataError, OptionError, brief
+from metabo.errors import OptionError, brief
 from metabo.gp import Prior
+from metabo.rules import whole
 from metabo.shapes import Float, Int
 from metabo.space import Space
 from metabo.tasks.base import Summary, Tasks
@@ -16,6 +17,7 @@ from metabo.tasks.family import NOISE
 from metabo.tasks.furuta.family import PHYSICAL_BOX, PHYSICAL_PRIOR, furuta_family
 from metabo.tasks.furuta.gains import GainBox
 from metabo.tasks.furuta.hardware import Variation, require_mujoco, run
+from metabo.tasks.parameters import read_records
 
 BEST_GAINS: tuple[tuple[float, float, float, float], ...] = (
     (-2.757, 41.124, -1.385, 3.426),
@@ -163,24 +165,11 @@ class FurutaReal:
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
         """Machines by their `variation`, 0 to 9."""
         require_mujoco()
-        if not records:
-            raise DataError("A task list must hold at least one task, but it is empty.")
-        numbers = [_number(record, f"Task {i}") for i, record in enumerate(records)]
-        return RealTasks(torch.tensor(numbers))
+        found = read_records(records, {"variation": whole(0, len(BEST) - 1)})
+        return RealTasks(torch.tensor([record["variation"] for record in found]))
 
 
 def furuta_real_family(*, noise: float = 0.0) -> FurutaReal:
     """The machines, observed with Gaussian noise, which the surrogate model knows of."""
     NOISE.require("noise", noise)
     return FurutaReal(Box(4), PHYSICAL_PRIOR.with_noise(noise), noise)
-
-
-def _number(record: Mapping[str, object], where: str) -> int:
-    value = record.get("variation") if isinstance(record, Mapping) else None
-    if isinstance(value, bool) or not isinstance(value, int) or len(record) != 1:
-        raise DataError(f'{where} must be like {{"variation": 3}}, but got {brief(record)}.')
-    if not 0 <= value < len(BEST):
-        raise DataError(
-            f"{where}: `variation` must lie in 0..{len(BEST) - 1}, but got {brief(value)}."
-        )
-    return value

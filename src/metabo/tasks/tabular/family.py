@@ -10,11 +10,13 @@ import torch
 from torch import Tensor
 
 from metabo.domain import Finite
-from metabo.errors import DataError, OptionError, brief
+from metabo.errors import DataError, OptionError
 from metabo.gp import Prior, fit
+from metabo.rules import NAME
 from metabo.shapes import Float
 from metabo.space import Space
 from metabo.tasks.base import Summary
+from metabo.tasks.parameters import read_records
 from metabo.tasks.provenance import Fingerprint, Provenance
 from metabo.tasks.tabular.gaps import capped, filled
 from metabo.tasks.tabular.prior import shared_prior
@@ -133,18 +135,9 @@ class TabularFamily:
         )
 
     def read(self, records: Sequence[Mapping[str, object]]) -> TabularTasks:
-        """Tasks from `{"dataset": name}`."""
-        names = []
-        for number, record in enumerate(records):
-            name = record.get("dataset") if isinstance(record, Mapping) else None
-            if not isinstance(name, str) or len(record) != 1:
-                raise DataError(
-                    f'Task {number} must be {{"dataset": NAME}}, but is {brief(record)}.'
-                )
-            names.append(name)
-        if not names:
-            raise DataError("There must be at least one task, but the list is empty.")
-        return self._tried(tuple(names))
+        """Return the tasks that records such as `{"dataset": "letter"}` name."""
+        found = read_records(records, {"dataset": NAME})
+        return self._tried(tuple(str(record["dataset"]) for record in found))
 
     def validation(self) -> "TabularFamily | None":
         """The family of the data sets kept for validation; None if there are none."""

@@ -22,6 +22,7 @@ import torch
 
 from metabo.errors import DataError, MetaBOError, OptionError, brief, listed, shown
 from metabo.errors import shown as short
+from metabo.rules import is_number
 from metabo.space import MOST_COORDINATES, Choice, Float, Int, Parameter, Space, Value
 from metabo.space.parameter import MOST
 from metabo.tasks.tabular.rows import Row, read_rows, table_files
@@ -133,7 +134,7 @@ def _kind(name: str, rows: list[Row], given: Mapping[str, object], folder: Path)
         )
     if kind == "choice":
         return _made(lambda: Choice(tuple(sorted(set(column)))), name, folder)
-    is_fit, rule = (_is_whole, "whole") if kind == "int" else (_is_finite, "finite")
+    is_fit, rule = (_is_whole, "whole") if kind == "int" else (is_number, "finite")
     for row, number in zip(rows, numbers, strict=True):
         if not is_fit(number):
             raise DataError(
@@ -205,20 +206,20 @@ def _parsed(row: Row, name: str, parameter: Parameter) -> Value:
 
 
 def _limit(given: object, seen: float) -> float:
-    return float(given) if isinstance(given, int | float) else seen
+    return float(given) if is_number(given) else seen
 
 
 def _result(row: Row, name: str) -> float:
     number = _float(row.cells[name])
-    if number is not None and math.isfinite(number) and abs(number) > _LARGEST_RESULT:
-        raise DataError(
-            f"{row.place} must have a result within {_LARGEST_RESULT:g} of 0 as `{short(name)}`, "
-            f"but has `{short(row.cells[name])}`. Use other units."
-        )
-    if number is None or not math.isfinite(number):
+    if not is_number(number):
         raise DataError(
             f"{row.place} must have a finite number as `{short(name)}`, but has "
             f"`{short(row.cells[name])}`. Leave failed evaluations out."
+        )
+    if abs(number) > _LARGEST_RESULT:
+        raise DataError(
+            f"{row.place} must have a result within {_LARGEST_RESULT:g} of 0 as `{short(name)}`, "
+            f"but has `{short(row.cells[name])}`. Use other units."
         )
     return number
 
@@ -231,12 +232,8 @@ def _float(cell: str) -> float | None:
         return None
 
 
-def _is_finite(number: float | None) -> bool:
-    return number is not None and math.isfinite(number)
-
-
 def _is_whole(number: float | None) -> bool:
-    return number is not None and math.isfinite(number) and number == int(number)
+    return is_number(number) and number == int(number)
 
 
 def _order(configuration: tuple[Value, ...]) -> tuple[tuple[bool, object], ...]:

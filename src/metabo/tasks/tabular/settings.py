@@ -8,6 +8,7 @@ from typing import Any, cast
 from metabo.errors import DataError, brief, shown
 from metabo.inputs import kind_of, read_json
 from metabo.rules import (
+    ANYTHING,
     BUDGET,
     FLAG,
     NAME,
@@ -40,7 +41,7 @@ _FIELDS = {
         'like {"C": {"type": "float", "log": true}}',
         lambda v: isinstance(v, Mapping) and all(map(OBJECT.accepts, v.values())),
     ),
-    "provenance": Rule("anything", lambda _: True),
+    "provenance": ANYTHING,
 }
 """What each field of a `table.json` must be."""
 _PARAMETER = {

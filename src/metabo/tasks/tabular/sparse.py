@@ -21,6 +21,7 @@ import torch
 from metabo.errors import DataError, shown
 from metabo.errors import shown as short
 from metabo.inputs import entries, kind_of, read_bytes
+from metabo.rules import is_number
 from metabo.space import Float, Space
 from metabo.tasks.tabular.table import Table
 
@@ -141,7 +142,7 @@ def _lines(path: Path) -> list[Line]:
                 f"is `{short(line)}`."
             ) from None
         for value in (found[-1][0], *found[-1][1].values()):
-            if not math.isfinite(value):
+            if not is_number(value):
                 raise DataError(
                     f"`{shown(path)}`, line {number}, must have finite numbers, but has {value}. "
                     "Leave the line out."
