@@ -126,7 +126,7 @@ def test_a_run_of_before_goes_on_in_the_whole_space(artifact, tmp_path):
     with metabo.Optimizer.open(path) as optimizer:
         assert optimizer.configurations is None
     with pytest.raises(
-        OptionError, match=r"begun with `candidates` `space`, but `table` was given"
+        OptionError, match=r"started with `candidates` `space`, but `table` was given"
     ):
         metabo.Optimizer(af=artifact, journal=path)
 

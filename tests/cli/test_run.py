@@ -53,6 +53,22 @@ def test_a_name_may_have_an_equals_sign_and_a_text_be_empty():
         assert read_words([*words, "value=2"], space) == (params, 2.0)
 
 
+def test_why_is_said_beside_the_points_and_not_among_them(metabo, tmp_path):
+    journal, twin = tmp_path / "run.jsonl", tmp_path / "twin.jsonl"
+    for path in (journal, twin):
+        with Optimizer({"x": Float(0.0, 1.0)}, budget=6, af="ei", journal=path) as optimizer:
+            for x, value in ((0.0, 0.5), (1.0, 0.75)):
+                optimizer.tell({"x": x}, value)
+            expected = [one.why.sentence for one in optimizer.propose(2)]
+    code, out, err = metabo("ask", journal, "-n", 2, "--why")
+    assert (code, err.splitlines()) == (0, expected)
+    assert "best so far 0.5; chosen by `ei`." in expected[0]
+    assert metabo("ask", twin, "-n", 2)[:2] == (0, out)
+    code, _, err = metabo("ask", journal, "--again", "--why")
+    assert code == 2
+    assert "`--why` explains new points" in err
+
+
 @pytest.mark.slow
 def test_the_shell_repeats_the_optimizer(metabo, tmp_path, space):
     journal = tmp_path / "run.jsonl"

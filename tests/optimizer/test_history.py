@@ -112,7 +112,7 @@ def test_what_is_refused_leaves_the_journal_untouched(path, params, value, unche
     ],
 )
 def test_other_settings_are_refused_and_the_first_is_named(path, changes, message):
-    with pytest.raises(OptionError, match=f"was begun with {message}"):
+    with pytest.raises(OptionError, match=f"was started with {message}"):
         begin(path, **changes)
     begin(path).close()  # it was let go
 
@@ -137,7 +137,7 @@ def test_other_settings_are_refused_and_the_first_is_named(path, changes, messag
 def test_another_space_is_refused(tmp_path, change, message):
     path = tmp_path / "run.jsonl"
     Optimizer(SPACE, budget=9, journal=path).close()
-    with pytest.raises(OptionError, match=f"was begun with {message}"):
+    with pytest.raises(OptionError, match=f"was started with {message}"):
         Optimizer(change(dict(SPACE.parameters)), budget=9, journal=path)
 
 
@@ -153,7 +153,7 @@ def test_an_artifact_may_move_but_not_change(tmp_path):
     with Optimizer.open(path, af=moved) as optimizer:
         assert optimizer.ask() == expected
     save(NeuralAF(Architecture(4, ("mean", "std"), (5,))), card, moved)
-    with pytest.raises(OptionError, match=r"was begun with `af` `.*`, but `.*` was given"):
+    with pytest.raises(OptionError, match=r"was started with `af` `.*`, but `.*` was given"):
         Optimizer.open(path, af=moved)
 
 
@@ -261,7 +261,7 @@ def test_many_work_on_one_journal_and_see_each_other(path):
         assert one.history == other.history == looking.history
         with pytest.raises(MetaBOError, match="not open for writing"):
             looking.tell(looking.ask(), 1.0)
-    with pytest.raises(MetaBOError, match=r"not open for writing. Open it again to tell"):
+    with pytest.raises(MetaBOError, match=r"not open for writing. Open it again to change"):
         one.tell(one.history[0].params, 1.0)
 
 

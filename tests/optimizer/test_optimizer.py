@@ -292,7 +292,7 @@ def test_a_spent_budget_ends_asking_and_not_telling():
     with pytest.raises(MetaBOError, match=r"budget of 2 evaluations is spent \(1 under way\)"):
         optimizer.ask(pending=[{"x": 0.0, "y": 0.0}])
     optimizer.tell(optimizer.ask(), 1.0)
-    message = r"^The budget of 2 evaluations is spent. Go on with a larger one: `optimizer.extend"
+    message = r"^The budget of 2 evaluations is spent. Continue with a larger one: `opt"
     with pytest.raises(MetaBOError, match=message):
         optimizer.ask()
     optimizer.tell({"x": 0.0, "y": 0.0}, 0.0)

@@ -68,10 +68,10 @@ def test_forgetting_what_is_not_there_is_refused(optimizer, unchecked):
         optimizer.forget(1)
 
 
-def test_a_spent_run_goes_on_when_it_is_extended(optimizer):
+def test_a_spent_run_continues_when_it_is_extended(optimizer):
     for params in optimizer.ask_batch(4):
         optimizer.tell(params, 1.0)
-    with pytest.raises(MetaBOError, match=r"budget of 4 evaluations is spent. Go on"):
+    with pytest.raises(MetaBOError, match=r"budget of 4 evaluations is spent. Continue"):
         optimizer.ask()
     for budget in (4, 3):
         with pytest.raises(OptionError, match="The budget is already 4 and can only grow"):
@@ -96,7 +96,7 @@ def test_an_extended_journal_opens_with_the_first_and_the_last_budget(tmp_path):
     Optimizer(SPACE, budget=4, af="random", journal=path).extend(6)
     for budget in (4, 6):
         assert Optimizer(SPACE, budget=budget, af="random", journal=path).budget == 6
-    with pytest.raises(OptionError, match="begun with `budget` 4, but 5 was given"):
+    with pytest.raises(OptionError, match="started with `budget` 4, but 5 was given"):
         Optimizer(SPACE, budget=5, af="random", journal=path)
     assert Optimizer.open(path).budget == 6
 

@@ -155,6 +155,6 @@ def test_journals_of_earlier_versions_open_with_their_settings(tmp_path, name):
 def test_a_journal_with_other_settings_says_whose_is_which(tmp_path):
     path = tmp_path / "run.jsonl"
     Optimizer({"x": Float(0.0, 1.0)}, budget=20, af="random", journal=path).close()
-    message = r"^The journal `.*run.jsonl` was begun with `budget` 20, but 30 was given\. Give"
+    message = r"^The journal `.*run.jsonl` was started with `budget` 20, but 30 was given\. Give"
     with pytest.raises(OptionError, match=message):
         Optimizer({"x": Float(0.0, 1.0)}, budget=30, af="random", journal=path)

@@ -2,17 +2,14 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from metabo.cli.parameters import Search, TaskFile
 from metabo.errors import OptionError, shown
 from metabo.rules import MAX_BUDGET
-
-if TYPE_CHECKING:
-    from metabo.explain import Explanation
-    from metabo.space import Value
+from metabo.store import require_writable
 
 _MOST_STEPS = 10_000
 
@@ -86,15 +83,15 @@ def explain_(
 
     Draws and prints its decisions step by step, on test tasks or on a run of your own.
     """
-    from metabo.cli.console import say
-    from metabo.explain import explain, explain_run
-    from metabo.explain.curves import pictures
-    from metabo.store import require_writable, write_all
-
-    folder = out or Path("runs") / f"explain-{Path(artifact).stem}"
-    require_writable(folder, ("plane.png",))
     numbers = None if steps is None else _numbers(steps)
     places = None if at is None else [_place(text) for text in at]
+    if run is not None:
+        _require_alone(family=family, tasks=tasks, task_file=task_file, seed=seed, budget=budget)
+    folder = out or Path("runs") / f"explain-{Path(artifact).stem}"
+    require_writable(folder, ("plane.png",))
+    from metabo.cli.explaining import draw_and_print
+    from metabo.explain import explain, explain_run
+
     if run is None:
         explanation = explain(
             artifact,
@@ -108,16 +105,12 @@ def explain_(
             search=search,
         )
     else:
-        _require_alone(family=family, tasks=tasks, task_file=task_file, seed=seed, budget=budget)
         explanation = explain_run(artifact, run, steps=numbers, at=places, search=search)
-    drawn = pictures(explanation)
-    write_all(folder, drawn)
-    _print(explanation)
-    say(f"Wrote {', '.join(drawn)} in {folder}")
+    draw_and_print(explanation, folder)
 
 
 def _require_alone(**options: object) -> None:
-    """A run brings its own tasks, seed and budget."""
+    """Refuse options that a run determines itself."""
     for name, given in options.items():
         if given is not None:
             option = name.replace("_", "-")
@@ -125,7 +118,7 @@ def _require_alone(**options: object) -> None:
 
 
 def _numbers(text: str) -> list[int] | Literal["all"]:
-    """Whole numbers from a text like `1-4,10`; `all` stays."""
+    """Read whole numbers from a text like `1-4,10`; `all` stays as it is."""
     if text.strip() == "all":
         return "all"
     numbers: list[int] = []
@@ -148,25 +141,3 @@ def _place(text: str) -> list[float]:
         raise OptionError(
             f"`--at` must be coordinates like `0.5,0.5`, but got `{shown(text)}`."
         ) from None
-
-
-def _print(explanation: "Explanation") -> None:
-    """A table for each episode: the decisions, and how unlike EI's they are."""
-    from metabo.cli.tables import print_table
-    from metabo.evaluation.table import Table, names, numbers
-
-    for episode in explanation.episodes:
-        rows = []
-        for step in episode.steps:
-            query = explanation.space.decode(step.query).values()
-            value = "failed" if step.told is None else _short(step.told)
-            rank = f"{step.ei_rank} of {step.ei_candidates}"
-            cells = [*map(_short, query), _short(step.mean), _short(step.std), value, rank]
-            rows.append((str(step.number), *cells))
-        heads = (*explanation.space.parameters, "mean", "deviation", "value", "rank under EI")
-        title = f"{explanation.headline}, {episode.title}"
-        print_table(Table.of(title, [*names("step"), *numbers(heads)], rows))
-
-
-def _short(value: "Value") -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -53,7 +53,7 @@ def report_(
 ) -> None:
     """Show stored results beside the paper's, and write them as a page.
 
-    Computes nothing unless told to with --rerun or --force.
+    Computes nothing unless --rerun or --force is given.
     """
     from metabo.cli.reporting import Reporting
     from metabo.paper.catalogue import EXPERIMENTS, experiment

@@ -1,23 +1,15 @@
 """`metabo init`, `ask`, `tell`, `forget` and `extend`: a run kept in a journal, by hand."""
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from metabo.choices import CandidatesName, Direction, PriorName
 from metabo.cli.parameters import Journal, Search
-from metabo.errors import DataError, MetaBOError, OptionError, OutputError, shown
-from metabo.inputs import kind_of, read_json
+from metabo.errors import OptionError, shown
+from metabo.inputs import kind_of
 from metabo.rules import MAX_BUDGET
-
-if TYPE_CHECKING:
-    from metabo.optimizer import Run
-    from metabo.space import Space
 
 
 def init_(
@@ -80,9 +72,6 @@ def init_(
     ] = None,
 ) -> None:
     """Start a run and its journal; continue with `metabo ask` and `metabo tell`."""
-    from metabo.cli.console import say
-    from metabo.optimizer import Optimizer, RunSettings
-
     if artifact is not None and af is not None:
         raise OptionError(f"Give `--artifact` or `--af`, but not both `{artifact}` and `{af}`.")
     kind = kind_of(journal, "journal")
@@ -90,7 +79,11 @@ def init_(
         raise OptionError(f"`{shown(journal)}` is a folder. Give the name of a file.")
     if kind != "missing" and not (kind == "file" and not journal.stat().st_size):
         raise OptionError(f"`{shown(journal)}` already exists. Choose another name.")
-    settings = RunSettings(
+    from metabo.cli.running import start
+
+    start(
+        journal,
+        space,
         budget=budget,
         af=artifact or af,
         direction=direction,
@@ -99,15 +92,6 @@ def init_(
         search=search,
         candidates=candidates,
     )
-    where = None if space is None else _read_space(space)
-    with Optimizer(where, settings=settings, journal=journal) as optimizer:
-        names = ", ".join(optimizer.space.parameters)
-        say(f"Wrote {journal}: {names}; {left(optimizer.budget)}.")
-        say(f"GP prior: {optimizer.prior_source}.")
-        if optimizer.configurations is not None:
-            n = len(optimizer.configurations.rows)
-            say(f"Proposes among the table's {n} configurations, unless `--candidates space`.")
-        say(f"What to evaluate first: `metabo ask {quote(str(journal))}`")
 
 
 def ask_(
@@ -124,6 +108,10 @@ def ask_(
     ] = 1,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print each point as a line of JSON.")
+    ] = False,
+    is_explained: Annotated[
+        bool,
+        typer.Option("--why", help="Also print, on standard error, why a point was chosen."),
     ] = False,
     is_again: Annotated[
         bool, typer.Option("--again", help="Show the points under way instead of new ones.")
@@ -143,29 +131,20 @@ def ask_(
 
     A point counts as under way until its result is told or it is given up.
     """
-    from metabo.cli.assignments import written
-    from metabo.cli.console import say
-    from metabo.optimizer import Optimizer, Run
-
     if (is_again and is_drop) or (is_all and not is_drop) or (words and (is_all or not is_drop)):
         raise OptionError(
             "`--again` and `--drop` cannot be combined, and a point or `--all` needs `--drop`."
         )
+    if is_explained and (is_again or is_drop):
+        raise OptionError("`--why` explains new points. Leave out `--again` and `--drop`.")
+    from metabo.cli.running import drop, propose, show_pending
+
     if is_drop:
-        return _drop(Run.open(journal), journal, words or [], is_all=is_all)
-    if is_again:
-        run = Run.open(journal)
-        space, given = run.state.space, [line.evaluation.params for line in run.state.pending]
-        if not given:
-            typer.echo("Nothing is under way.", err=True)
+        drop(journal, words or [], is_all=is_all)
+    elif is_again:
+        show_pending(journal, as_json=as_json)
     else:
-        with _named(journal), Optimizer.open(journal, af=artifact) as optimizer:
-            # A journal of format 1 cannot remember what it gave out.
-            proposals = optimizer.propose(n, reserve=optimizer.can_reserve)
-            space, given = optimizer.space, [one.params for one in proposals]
-    for params in given:
-        say(json.dumps(params) if as_json else written(params, space))
-    return None
+        propose(journal, n, artifact, as_json=as_json, is_explained=is_explained)
 
 
 def tell_(
@@ -193,25 +172,9 @@ def tell_(
 
     The result is on the disk when the command ends.
     """
-    from metabo.cli.assignments import VALUE, read_number, read_words, written
-    from metabo.cli.console import say
-    from metabo.optimizer import Run
+    from metabo.cli.running import tell
 
-    run = Run.open(journal)  # no model and no artifact: nothing that could fail before it is kept
-    params, given = read_words(words, run.state.space)
-    number = given if value is None else read_number(value)
-    if failed == (number is not None) or (value is not None and given is not None):
-        raise OptionError(f"Give exactly one of `{VALUE}=...`, `--value` and `--failed`.")
-    one = run.tell(params, number)
-    result = "--failed" if one.value is None else f"{VALUE}={one.value!r}"
-    try:
-        say(f"Recorded as number {one.number}: {written(one.params, run.state.space)} {result}")
-        say(f"{_left(run)}.")
-    except OSError as error:
-        raise OutputError(
-            f"Recorded as number {one.number}, but that cannot be printed: "
-            f"{error.strerror or error}. Do not tell it again."
-        ) from None
+    tell(journal, words, value, is_failure=failed)
 
 
 def forget_(
@@ -223,19 +186,13 @@ def forget_(
         ),
     ],
 ) -> None:
-    """Take back a wrong result.
+    """Withdraw a wrong result.
 
     Its line stays in the journal, but no longer counts.
     """
-    from metabo.cli.assignments import VALUE, written
-    from metabo.cli.console import say
-    from metabo.optimizer import Run
+    from metabo.cli.running import forget
 
-    run = Run.open(journal)
-    one = run.forget(number)
-    value = "failed" if one.value is None else f"{VALUE}={one.value!r}"
-    say(f"Forgot number {number}: {written(one.params, run.state.space)} {value}")
-    say(f"{_left(run)}.")
+    forget(journal, number)
 
 
 def extend_(
@@ -251,64 +208,6 @@ def extend_(
     ],
 ) -> None:
     """Give a run a larger budget, even when the present one is spent."""
-    from metabo.cli.console import say
-    from metabo.optimizer import Run
+    from metabo.cli.running import extend
 
-    run = Run.open(journal)
-    run.extend(budget)
-    say(f"{_left(run)}.")
-
-
-def left(budget: int, told: int = 0, under_way: int = 0) -> str:
-    """How many evaluations of a budget are left, in words."""
-    rest = f"{max(0, budget - told)} of {budget} evaluations left"
-    return f"{rest}, {under_way} of them under way" if under_way else rest
-
-
-def _left(run: "Run") -> str:
-    return left(run.state.budget, len(run.state.history), len(run.state.pending))
-
-
-@contextmanager
-def _named(journal: Path) -> Iterator[None]:
-    """Put the journal's own name into the remedy of an error."""
-    try:
-        yield
-    except MetaBOError as error:
-        error.in_shell = error.in_shell.replace("RUN.jsonl", quote(shown(journal)))
-        raise
-
-
-def _drop(run: "Run", journal: Path, words: list[str], *, is_all: bool) -> None:
-    from metabo.cli.assignments import VALUE, read_words, written
-    from metabo.cli.console import say
-
-    pending = [line.evaluation.params for line in run.state.pending]
-    if not pending:
-        raise OptionError(f"Nothing is under way in `{shown(journal)}`.")
-    if words:
-        params, value = read_words(words, run.state.space)
-        if value is not None:
-            raise OptionError(f"`--drop` takes a point without a value. Leave out `{VALUE}=...`.")
-        given_up = [run.state.space.clean(params)]
-    elif is_all or len(pending) == 1:
-        given_up = pending
-    else:
-        raise OptionError(
-            f"{len(pending)} points are under way. Name the one to give up as `--again` shows it, "
-            "or give up all with `--drop --all`."
-        )
-    for one in given_up:
-        run.release(one)
-        say(f"Gave up {written(one, run.state.space)}")
-    say(f"{_left(run)}.")
-
-
-def _read_space(path: Path) -> "Space":
-    from metabo.space.schema import from_json
-
-    record = read_json(path, "`--space` file")
-    try:
-        return from_json(record)
-    except MetaBOError as error:
-        raise DataError(f"The `--space` file `{shown(path)}` cannot be used: {error}") from None
+    extend(journal, budget)

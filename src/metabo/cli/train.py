@@ -64,7 +64,7 @@ def train_(
     from rich.progress import TaskID
 
     from metabo.cli.console import say
-    from metabo.cli.crossvalidate import read_folds, show, with_bars
+    from metabo.cli.crossvalidating import read_folds, show, with_bars
     from metabo.cli.progress import progress_bars
     from metabo.evaluation.crossvalidate import METHODS
     from metabo.evaluation.plots import plot_training

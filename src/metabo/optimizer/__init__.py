@@ -1,4 +1,4 @@
-"""Ask and tell: a run over named parameters with the caller in the middle."""
+"""Ask and tell: runs over named parameters that the caller evaluates."""
 
 from metabo.optimizer.configurations import CandidatesName, Configurations
 from metabo.optimizer.evaluation import Direction, Evaluation, best_of, running_best

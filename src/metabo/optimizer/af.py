@@ -1,4 +1,4 @@
-"""The acquisition function of a run, as a user names it and as a journal remembers it."""
+"""The acquisition function of a run, as a user names it and as a journal records it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ from metabo.rules import Rule
 
 AF = str | Path | AcquisitionFunction | Policy
 GENERAL = "gp-matern52"
-"""The artifact for users who name none: trained on GP samples, for any dimension and unit."""
+"""Name of the default artifact, trained on GP samples for any dimension and scale."""
 AF_RULE = Rule(
     "a name, a file, an acquisition function or a policy",
     lambda v: isinstance(v, str | Path | AcquisitionFunction | Policy),
@@ -21,12 +21,15 @@ AF_RULE = Rule(
 
 
 def default_af(budget: int | None) -> str:
-    """The AF of a run that names none: the general one, if there is a budget to plan with."""
+    """Name the AF of a run that names none: the general artifact, if there is a budget."""
     return GENERAL if budget is not None and GENERAL in artifacts() else "logei"
 
 
 def resolved(af: AF) -> str | AcquisitionFunction | Policy:
-    """The name of a classical method, or an object; an artifact is loaded.
+    """Check an AF, and load it if it is an artifact.
+
+    Returns:
+        The name of a classical method, or an object.
 
     Raises:
         OptionError: If there is no such method or artifact.
@@ -45,7 +48,7 @@ def resolved(af: AF) -> str | AcquisitionFunction | Policy:
 
 
 def identity(af: AF) -> dict[str, object]:
-    """What a journal keeps of an AF: its kind and name, and the hash of an artifact."""
+    """Describe an AF for a journal: its kind and name, and the hash of an artifact."""
     chosen = resolved(af)
     if isinstance(chosen, str):
         return {"kind": "method", "name": chosen}
@@ -61,7 +64,7 @@ def identity(af: AF) -> dict[str, object]:
 
 
 def is_same_af(af: AF | None, kept: object) -> bool:
-    """Whether a journal's record is about an AF; an artifact's file may have moved since."""
+    """Tell whether a journal's record describes an AF; an artifact's file may have moved."""
     if af is None or not isinstance(kept, Mapping):
         return af is None and kept is None
     chosen = resolved(af)
@@ -71,6 +74,6 @@ def is_same_af(af: AF | None, kept: object) -> bool:
 
 
 def short_name(af: AF) -> str:
-    """The name of an AF in a sentence."""
+    """Return the name of an AF as it appears in a sentence."""
     chosen = resolved(af)
     return chosen.path.stem if isinstance(chosen, TrainedAF) else str(identity(chosen)["name"])

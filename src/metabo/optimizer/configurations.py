@@ -1,7 +1,7 @@
 """Proposals among the configurations of the table that an artifact was trained on.
 
-In training and in cross-validation only these could be queried. Between them an AF learned from a
-table was never tried, so it goes there only when told to.
+In training and in cross-validation only these could be queried. An AF learned from a table was
+never tested between them, so it proposes other points only if `candidates` is `space`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,47 +23,52 @@ from metabo.state import History
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """The points that may be proposed, with the very values they had in the table."""
+    """The points that may be proposed, with exactly the values they have in the table."""
 
     rows: tuple[dict[str, Value], ...]
+    """The parameters of each configuration."""
     domain: Finite
+    """The configurations as points of the unit cube."""
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Value]], space: Space) -> "Configurations":
-        """The configurations as points of a space."""
+        """Encode configurations as points of a space."""
         domain = Finite(torch.stack([space.encode(row) for row in rows]))
         return cls(tuple(space.clean(row) for row in rows), domain)
 
     def at(self, x: Float[Tensor, " D"]) -> dict[str, Value]:
-        """The configuration at one of the points: decoding could miss its last digit."""
+        """Return the configuration at a point; decoding the point could miss its last digit."""
         index = int((self.domain.points - x).abs().amax(-1).argmin())
         return dict(self.rows[index])
 
     def n_left(self, history: History) -> int:
-        """How many of them a run has not queried."""
+        """Count the configurations that a run has not queried."""
         return int((~queried(self.domain.points[None], history)).sum())
 
     def require_left(self, history: History) -> None:
-        """Raise when a run has queried them all."""
+        """Raise `MetaBOError` if a run has queried all configurations."""
         if not self.n_left(history):
             raise MetaBOError(
                 f"All {len(self.rows)} configurations of the table are evaluated or under way. "
-                "Begin a run with `candidates='space'` to search between them.",
+                "Start a run with `candidates='space'` to search between them.",
                 shell=f"All {len(self.rows)} configurations of the table are evaluated or under "
-                "way. Begin a run with `--candidates space` to search between them.",
+                "way. Start a run with `--candidates space` to search between them.",
             )
 
 
 def configurations(
     candidates: CandidatesName | None, artifact: TrainedAF | None, space: Space
 ) -> Configurations | None:
-    """What to propose among; None for the whole space.
+    """Return the configurations to choose from, or None for the whole space.
 
     Args:
-        candidates: `table` or `space`; None for the table's where the artifact has them for this
-            space, and else the space.
-        artifact: The learned AF, if it is one.
-        space: Of the run.
+        candidates: `table` or `space`; None takes the artifact's configurations if it has some
+            for this space, and the whole space otherwise.
+        artifact: The artifact, if the run uses one.
+        space: The parameters of the run.
+
+    Raises:
+        OptionError: If `table` is given and there are no configurations for this space.
     """
     rows = None if artifact is None or candidates == "space" else artifact.configurations
     if rows is not None and artifact is not None and not first_difference(space, artifact.space):

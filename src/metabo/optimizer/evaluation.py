@@ -1,4 +1,4 @@
-"""What was told: the history of evaluations is the whole state of a run."""
+"""Evaluations, whose history is the whole state of a run."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,35 +16,45 @@ from metabo.space import Value
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One evaluation, finished or failed."""
+    """One evaluation, finished or failed.
+
+    Examples:
+        >>> Evaluation({"x": 0.5}, 1.25, (0.5,), number=1).is_failure
+        False
+    """
 
     params: dict[str, Value]
+    """The parameters by name."""
     value: float | None
-    """As told, in the user's direction; None where the evaluation failed."""
+    """The value that the evaluation gave, in the user's units; None if it failed."""
     x: tuple[float, ...]
-    """Point of the unit cube; for a proposal, exactly the one that was proposed."""
+    """The point of the unit cube; for a proposal, exactly the one that was proposed."""
     number: int = field(default=0, compare=False)
-    """Number of the evaluation in the run, from 1; it stays when others are forgotten."""
+    """The number of the evaluation in the run, from 1; it stays when others are forgotten."""
 
     @property
     def is_failure(self) -> bool:
-        """Whether there is no value."""
+        """Whether the evaluation gave no value."""
         return self.value is None
 
     @property
     def point(self) -> Float[Tensor, "1 D"]:
-        """The point of the cube, as a state takes it."""
+        """The point of the unit cube as a tensor with one row."""
         return torch.tensor([self.x], dtype=torch.float64)
 
 
 def key(params: Mapping[str, Value]) -> object:
-    """A value that two sets of parameters share exactly if they are the same."""
+    """Return a key that two sets of parameters share if and only if they are the same."""
     # 1 == True in Python, but not to a user.
     return tuple((isinstance(value, bool), value) for value in params.values())
 
 
 def require_value(value: object) -> float:
-    """The value as a float, unless it is none that can be optimized."""
+    """Convert a value to a float.
+
+    Raises:
+        DataError: If the value is not a finite number.
+    """
     number = math.nan
     if isinstance(value, Real) and not isinstance(value, bool):
         try:
@@ -53,21 +63,21 @@ def require_value(value: object) -> float:
             number = math.inf
     if not math.isfinite(number):
         raise DataError(
-            f"A value must be a finite number, but got {brief(value)}. Tell a failed evaluation "
-            "with `tell_failure`."
+            f"A value must be a finite number, but got {brief(value)}. Report a failed "
+            "evaluation with `tell_failure`."
         )
     return number
 
 
 def best_of(history: Sequence[Evaluation], direction: Direction) -> Evaluation | None:
-    """The evaluation with the best value, the first of equals; None before any value."""
+    """Return the evaluation with the best value, the earliest of equals; None before any."""
     done = [one for one in history if one.value is not None]
     choose = min if direction == "minimize" else max
     return choose(done, key=lambda one: one.value or 0.0) if done else None
 
 
 def running_best(history: Sequence[Evaluation], direction: Direction) -> list[float | None]:
-    """The best value up to each evaluation; None before the first value."""
+    """Return the best value up to each evaluation; None before the first value."""
     choose, best = (min if direction == "minimize" else max), list[float | None]()
     for one in history:
         known = [value for value in (*best[-1:], one.value) if value is not None]
@@ -76,9 +86,9 @@ def running_best(history: Sequence[Evaluation], direction: Direction) -> list[fl
 
 
 def model_values(history: Sequence[Evaluation], direction: Direction) -> list[float]:
-    """What the model is told: larger is better, and a failure is as bad as the worst value.
+    """Convert values for the model: larger is better, and a failure is as bad as the worst value.
 
-    Before any value failures count as 0, which is what the model expects everywhere.
+    Before any value, failures count as 0, which the model expects everywhere.
     """
     sign = -1.0 if direction == "minimize" else 1.0
     values = [None if one.value is None else sign * one.value for one in history]

@@ -14,12 +14,12 @@ from metabo.version import __version__
 
 
 def header_of(space: Space, settings: RunSettings) -> dict[str, object]:
-    """What the first line of a journal says about a run."""
+    """Return the first line of a run's journal."""
     return {"space": to_json(space), **settings.to_json(), "metabo": __version__}
 
 
 def begun_with(path: Path, header: Mapping[str, object]) -> tuple[Space, int]:
-    """The space and the first budget of the run with this header.
+    """Read the space and the original budget of a run from its header.
 
     Raises:
         DataError: If they are missing or cannot be used.
@@ -32,11 +32,11 @@ def begun_with(path: Path, header: Mapping[str, object]) -> tuple[Space, int]:
 
 
 def settings_in(path: Path, header: Mapping[str, object], af: AF | None) -> RunSettings:
-    """The settings with which the run of a header was begun.
+    """Read the settings of a run from its header.
 
     Args:
-        path: The journal, for messages.
-        header: Its first line.
+        path: The journal, which messages name.
+        header: The journal's first line.
         af: The acquisition function, if it was an object or its file has moved.
 
     Raises:
@@ -47,10 +47,10 @@ def settings_in(path: Path, header: Mapping[str, object], af: AF | None) -> RunS
     if af is None and isinstance(kept, Mapping) and kept.get("kind") == "object":
         name = shown(kept.get("name"))
         raise OptionError(
-            f"The journal `{shown(path)}` was begun with an acquisition function that has no "
+            f"The journal `{shown(path)}` was started with an acquisition function that has no "
             f"name, of type `{name}`. Give it as `af`.",
-            shell=f"The run in `{shown(path)}` was begun in Python with an acquisition function "
-            f"of its own, of type `{name}`. Ask in Python, with "
+            shell=f"The run in `{shown(path)}` was started in Python with a custom acquisition "
+            f"function of type `{name}`. Ask in Python, with "
             "`metabo.Optimizer.open(journal, af=...)`.",
         )
     try:
@@ -62,17 +62,18 @@ def settings_in(path: Path, header: Mapping[str, object], af: AF | None) -> RunS
 def require_same(
     path: Path, header: Mapping[str, object], space: Space, settings: RunSettings, *, budget: int
 ) -> None:
-    """Raise unless a journal was begun with this space and these settings.
+    """Require that a journal was started with this space and these settings.
 
     Args:
         path: The journal.
-        header: Its first line.
+        header: The journal's first line.
         space: The space that was given.
-        settings: The settings that were given, all of them chosen.
-        budget: The budget to which the run in the journal was extended; it may be given as well.
+        settings: The settings that were given, with every default resolved.
+        budget: The present budget of the run in the journal, which is accepted like the original
+            one.
 
     Raises:
-        OptionError: If something differs; the message says what, and whose is which.
+        OptionError: If something differs; the message names it and both values.
     """
     known = {**header, "budget": budget} if settings.budget == budget else header
     difference = _space_difference(from_json(header["space"]), space)
@@ -81,15 +82,15 @@ def require_same(
         difference = f"`{found.name}` {found.other}, but {found.own} was given"
     if difference is not None:
         raise OptionError(
-            f"The journal `{shown(path)}` was begun with {difference}. Give the same settings, or "
-            "open it with `Optimizer.open`.",
-            shell=f"The run in `{shown(path)}` was begun with {difference}. Restore what it was "
-            "begun with.",
+            f"The journal `{shown(path)}` was started with {difference}. Give the same settings, "
+            "or open it with `Optimizer.open`.",
+            shell=f"The run in `{shown(path)}` was started with {difference}. Restore what it was "
+            "started with.",
         )
 
 
 def _space_difference(known: Space, given: Space) -> str | None:
-    """What follows "The journal was begun with" if the spaces differ."""
+    """Complete the sentence "The journal was started with ..." if the spaces differ."""
     for name, parameter in known.parameters.items():
         other = given.parameters.get(name)
         if other is None:

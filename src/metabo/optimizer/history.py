@@ -1,15 +1,15 @@
-"""What happened in a run, one record after another, and the state that it adds up to.
+"""The records of a run, and the state that results from them.
 
 | `kind`   | meaning                                 | fields                             |
 | -------- | --------------------------------------- | ---------------------------------- |
-| `tell`   | an evaluation ended                     | `number`, `params`, `x`, and       |
+| `tell`   | an evaluation has ended                 | `number`, `params`, `x`, and       |
 |          |                                         | `value` or `failed`                |
 | `ask`    | a point was given out and is under way  | `params`, `x`                      |
 | `drop`   | a point that was under way was given up | `of`, the number of its record     |
-| `forget` | what was told is taken back             | `of`, the number of its record     |
-| `extend` | the budget has grown                    | `budget`                           |
+| `forget` | a result was withdrawn                  | `of`, the number of its record     |
+| `extend` | the budget was increased                | `budget`                           |
 
-A `tell` ends the oldest point under way that has the same parameters. Nothing is ever erased.
+A `tell` ends the oldest point under way that has the same parameters. No record is ever erased.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,48 +23,52 @@ from metabo.rules import MAX_BUDGET, list_of, number, whole
 from metabo.space import Space, Value
 
 _NEAR = 1e-6
-"""How far a stored point may lie from where its parameters are encoded: proposals lie within
+"""Largest distance between a stored point and the encoding of its parameters. They differ by
 rounding, which a large offset or a log scale magnifies."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """An evaluation, and the number of the record it stands in."""
+    """An evaluation, and the number of its record."""
 
     n: int
+    """The number of the record."""
     evaluation: Evaluation
+    """The evaluation; it has no value if it failed or is still under way."""
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A run after some of its records."""
+    """The state of a run after some of its records."""
 
     space: Space
+    """The parameters of the run."""
     budget: int
+    """The number of evaluations in the whole run."""
     told: tuple[Line, ...] = ()
-    """All that was told, what was forgotten included."""
+    """All evaluations that were told, including the forgotten ones."""
     forgotten: frozenset[int] = frozenset()
-    """Numbers of records of `told` that no longer count."""
+    """Record numbers of the evaluations that no longer count."""
     pending: tuple[Line, ...] = ()
-    """Points under way; they have no value yet."""
+    """Points under way, which have no value yet."""
     n_read: int = 0
-    """Number of the last record."""
+    """The number of the last record."""
 
     @property
     def history(self) -> tuple[Evaluation, ...]:
-        """What counts, in the order in which it was told."""
+        """The evaluations that count, in the order in which they were told."""
         if not self.forgotten:
             return tuple(line.evaluation for line in self.told)
         return tuple(one.evaluation for one in self.told if one.n not in self.forgotten)
 
     def after(self, entry: Entry) -> "RunState":
-        """The run after one more record.
+        """Return the state after one more record.
 
         Raises:
-            DataError: If the record cannot be one of this run.
+            DataError: If the record does not fit the run.
         """
         fields, read = dict(entry.record), replace(self, n_read=entry.n)
-        kind = fields.pop("kind", "tell")  # format 1 knew only these
+        kind = fields.pop("kind", "tell")  # the only kind in format 1
         of = fields.get("of") if isinstance(fields.get("of"), int) else None
         if kind == "tell":
             return self.after_tell(entry.n, read_evaluation(fields, self.space))
@@ -81,12 +85,12 @@ class RunState:
             whole(self.budget, MAX_BUDGET).require("budget", budget)
             return replace(read, budget=cast(int, budget))
         raise DataError(
-            f"It is of no kind that this version knows, or about no other line: "
+            "Its kind is unknown to this version, or it refers to a line that does not exist: "
             f"{brief(entry.record)}. Install a newer metabo."
         )
 
     def after_tell(self, n: int, one: Evaluation) -> "RunState":
-        """The run after an evaluation, which ends the point under way that it is about."""
+        """Return the state after an evaluation, whose point is then no longer under way."""
         last = self.told[-1].evaluation.number if self.told else 0
         named = replace(one, number=max(one.number, last + 1))
         index = self.index_pending(one.params)
@@ -96,7 +100,7 @@ class RunState:
         return replace(self, told=(*self.told, Line(n, named)), pending=pending, n_read=n)
 
     def index_pending(self, params: Mapping[str, Value]) -> int | None:
-        """Which of the points under way has these parameters, the oldest of several."""
+        """Find the oldest point under way with these parameters; None if there is none."""
         wanted = key(params)
         keys = [key(line.evaluation.params) for line in self.pending]
         return keys.index(wanted) if wanted in keys else None
@@ -106,7 +110,7 @@ class RunState:
 
 
 def tell_record(one: Evaluation) -> dict[str, object]:
-    """An evaluation that ended."""
+    """Return the record of an evaluation that has ended."""
     told = {"failed": True} if one.value is None else {"value": one.value}
     return {
         "kind": "tell",
@@ -118,14 +122,17 @@ def tell_record(one: Evaluation) -> dict[str, object]:
 
 
 def ask_record(one: Evaluation) -> dict[str, object]:
-    """A point that is given out."""
+    """Return the record of a point that is given out."""
     return {"kind": "ask", "params": one.params, "x": list(one.x)}
 
 
 def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
-    """The evaluation of a record, checked like one that is told.
+    """Read the evaluation of a record, with the same checks as when it is told.
 
-    It has a number of its own, because in a repaired journal those before it may be missing.
+    The record holds its number, because in a repaired journal earlier evaluations may be missing.
+
+    Raises:
+        DataError: If a field is missing, unknown or does not fit the space.
     """
     is_failure, of = record.get("failed") is True, record.get("number", 0)
     whole(0, 10 * MAX_BUDGET).require("number", of)
@@ -145,17 +152,21 @@ def read_evaluation(record: Mapping[str, object], space: Space) -> Evaluation:
 
 
 def encoded(params: Mapping[str, Value], space: Space) -> tuple[float, ...]:
-    """The point of the cube of clean parameters."""
+    """Encode valid parameters as a point of the unit cube."""
     return tuple(c for name, v in params.items() for c in space.parameters[name].encode(v))
 
 
 def is_near(x: Sequence[float], point: Sequence[float]) -> bool:
-    """Whether a point can be the one whose rounded parameters lie at another."""
+    """Tell whether two points are the same up to the rounding of parameters."""
     return all(abs(a - b) <= _NEAR for a, b in zip(x, point, strict=True))
 
 
 def replay(state: RunState, entries: Sequence[Entry], path: object) -> RunState:
-    """The run after all records of a journal; one that does not fit is named by its line."""
+    """Return the state of a run after all records of a journal.
+
+    Raises:
+        DataError: If a record does not fit; the message names its line.
+    """
     for entry in entries[state.n_read :]:
         try:
             state = state.after(entry)

@@ -1,4 +1,4 @@
-"""What the policy sees of a run: one episode in the unit cube, larger values better."""
+"""A run as the policy sees it: one episode in the unit cube, larger values better."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from metabo.state import BOState
 
 
 class Model:
-    """The state after a history, kept until the history is another one."""
+    """Computes the state after a history, and keeps it until the history changes."""
 
     def __init__(self, surrogate: Surrogate, direction: Direction, dim: int) -> None:
         self._surrogate, self._direction, self._dim = surrogate, direction, dim
@@ -22,7 +22,7 @@ class Model:
         self._known: tuple[Float[Tensor, "t D"], list[float], BOState] | None = None
 
     def state(self, history: Sequence[Evaluation], budget: int) -> BOState:
-        """The state after these evaluations, out of a budget."""
+        """Return the state after these evaluations of a run with this budget."""
         x = torch.tensor([one.x for one in history], dtype=torch.float64).view(-1, self._dim)
         values = model_values(history, self._direction)
         with self._turn:
@@ -36,7 +36,7 @@ class Model:
             return state
 
     def _observed(self, x: Float[Tensor, "t D"], values: list[float], budget: int) -> BOState:
-        """The state after a history, taking up an earlier one where that is a beginning."""
+        """Compute the state, starting from the known one if its history is a prefix."""
         prior, seen = self._surrogate.model(x, values)
         y = torch.tensor(seen, dtype=torch.float64)
         say_once(0 if self._known is None else len(self._known[1]), len(seen))
@@ -47,6 +47,6 @@ class Model:
             earlier, told, known = self._known
             if told == values[: len(told)] and torch.equal(earlier, x[: len(told)]):
                 begun, state = len(told), known
-        for t in range(begun, len(seen)):  # as in a rollout, to the bit
+        for t in range(begun, len(seen)):  # bit for bit as in a rollout
             state = state.observe(x[t : t + 1], y[t : t + 1])
         return state

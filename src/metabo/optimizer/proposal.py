@@ -1,4 +1,4 @@
-"""`Proposal`: a point to evaluate next, and what is known about it."""
+"""`Proposal`: a point to evaluate next, and why it was chosen."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,9 +14,17 @@ from metabo.state import BOState
 
 @dataclass(frozen=True, eq=False)
 class Why:
-    """What a run knew about a point when it proposed it.
+    """The reasons for a proposal: the model's prediction, the best value so far, and the method.
 
-    The model is asked when `mean` or `std` is first read, so that asking costs nothing.
+    The prediction is computed when `mean` or `std` is first read, so that `ask` does not wait for
+    it.
+
+    Examples:
+        >>> import metabo
+        >>> optimizer = metabo.Optimizer({"x": metabo.Float(-1, 2)}, budget=9, af="ei")
+        >>> (proposal,) = optimizer.propose()
+        >>> print(proposal.why)
+        The model cannot say yet; no value so far; chosen by `ei`.
     """
 
     method: str
@@ -24,28 +32,28 @@ class Why:
     best: float | None
     """The best value so far, as it was told; None before any value."""
     state: BOState = field(repr=False)
-    """The run after everything that was told."""
+    """The state of the run after all evaluations that were told."""
     scale: Callable[[], tuple[float, float] | None] = field(repr=False)
-    """Gives the told value that the model sees as 0, and the difference that it sees as 1
-    (negative where small values are better); None where the model has no scale yet."""
+    """Returns the told value that the model sees as 0, and the difference that it sees as 1
+    (negative if small values are better); None if the model has no scale yet."""
     under_way: tuple[Tensor, ...] = field(repr=False)
-    """The points that count as evaluated with the value that the model expects."""
+    """Points under way, which the model assumes to give the value it expects."""
     x: Tensor = field(repr=False)
-    """The point of the unit cube."""
+    """The proposed point of the unit cube."""
 
     @property
     def mean(self) -> float | None:
-        """The value that the model expects at the point; None where it has no scale yet."""
+        """The value that the model expects at the point; None if it has no scale yet."""
         return self._predicted[0]
 
     @property
     def std(self) -> float | None:
-        """The standard deviation of the expected value; None where the model has no scale yet."""
+        """The standard deviation of the expected value; None if the model has no scale yet."""
         return self._predicted[1]
 
     @property
     def sentence(self) -> str:
-        """All of it in one sentence, such as "Expected 0.81 ± 0.05; chosen by `ei`."."""
+        """The reasons in one sentence, such as "Expected 0.81 ± 0.05; ... chosen by `ei`."."""
         parts = ["the model cannot say yet"] if self.mean is None else []
         if self.mean is not None:
             parts.append(f"expected {self.mean:.3g} ± {self.std:.2g}")
@@ -72,11 +80,19 @@ class Why:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A point to evaluate next."""
+    """A point to evaluate next.
+
+    Examples:
+        >>> import metabo
+        >>> optimizer = metabo.Optimizer({"x": metabo.Float(-1, 2)}, budget=9, af="ei")
+        >>> (proposal,) = optimizer.propose()
+        >>> proposal.params, proposal.point
+        ({'x': 0.5}, (0.5,))
+    """
 
     params: dict[str, Value]
-    """The parameters by name, as the user gave their ranges."""
+    """The parameters by name, in the user's units."""
     point: tuple[float, ...]
     """The exact point of the unit cube, which the parameters may round."""
     why: Why = field(compare=False)
-    """What the run knew about the point; `print(proposal.why)` says it in a sentence."""
+    """Why the point was chosen; `print(proposal.why)` prints it as a sentence."""

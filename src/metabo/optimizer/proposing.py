@@ -1,4 +1,4 @@
-"""What to evaluate next: the proposals of a policy for a run, and where exactly they lie."""
+"""`Proposer`: the points that a policy proposes for a run."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ from metabo.space import Value
 from metabo.state import BOState
 
 Pending = Mapping[str, object] | Evaluation
-"""An evaluation under way: its parameters, or itself, whose `x` is kept to the last bit."""
+"""An evaluation under way: its parameters, or an `Evaluation`, whose `x` is kept exactly."""
 
 _PENDING = Rule(
     "a list of evaluations under way",
@@ -38,7 +38,7 @@ class Proposer:
         self._method = short_name(made.settings.af or "")
 
     def propose(self, run: RunState, n: int, pending: Sequence[Pending] = ()) -> list[Proposal]:
-        """The next `n` evaluations of a run, with others under way beside its own."""
+        """Propose the next `n` points of a run, with other points under way besides its own."""
         whole(1, MAX_BUDGET).require("n", n, in_shell="-n")
         under_way = self._under_way(run, pending)
         history = run.history
@@ -65,7 +65,7 @@ class Proposer:
         return proposals
 
     def exactly(self, params: Mapping[str, Value]) -> tuple[float, ...] | None:
-        """The point that was proposed with these parameters, if they were."""
+        """Return the exact point that was proposed with these parameters, if any."""
         return self._asked.get(key(params))
 
     def _explained(
@@ -109,7 +109,7 @@ class Proposer:
 def _scale(
     surrogate: Surrogate, history: Sequence[Evaluation], direction: Direction
 ) -> tuple[float, float] | None:
-    """What the model sees as 0 and as 1, in the units and the direction of the user."""
+    """Return the value that the model sees as 0 and its unit, in the user's direction."""
     scale = surrogate.scale(model_values(history, direction))
     sign = -1.0 if direction == "minimize" else 1.0
     return None if scale is None else (sign * scale[0], sign * scale[1])

@@ -1,4 +1,4 @@
-"""The next points of the cube: what a policy proposes, never a discrete point twice."""
+"""The next points of the unit cube that a policy proposes, no discrete point twice."""
 
 from collections.abc import Sequence
 
@@ -16,10 +16,11 @@ from metabo.space.discrete import first_points
 from metabo.state import BOState
 
 _EPISODE = torch.tensor([0])
-"""The number by which a run draws its random numbers: that of the first episode of a rollout."""
+"""The number of the episode whose random numbers a run draws: the first of a rollout."""
 _REDRAWS = 64
+"""Number of random points to try before the points of a discrete space are enumerated."""
 _CLOSE = 1e-9
-"""Points that are the same parameters lie no further apart, once projected."""
+"""Largest distance between projected points that stand for the same parameters."""
 
 
 def next_queries(
@@ -32,7 +33,7 @@ def next_queries(
     n: int,
     under_way: Sequence[Tensor],
 ) -> list[Float[Tensor, " D"]]:
-    """The next `n` queries, each as if those before it had given what the model expects."""
+    """Choose `n` queries, each as if those before it had given the value the model expects."""
     found: list[Tensor] = []
     state = believing(state, under_way)
     while len(found) < n:
@@ -44,14 +45,14 @@ def next_queries(
 
 
 def require_left(budget: int, remaining: int, *, under_way: int, n: int) -> None:
-    """Raise unless `n` evaluations are left of the budget."""
+    """Raise `MetaBOError` unless `n` evaluations are left of the budget."""
     left, told = remaining - under_way, f" ({under_way} under way)" if under_way else ""
     longer = "a larger budget with `metabo extend RUN.jsonl --budget N`"
     if left <= 0:
         spent = f"The budget of {budget} evaluations is spent{told}."
         given_up = ", or give up a point under way with `--drop`" if under_way else ""
         raise MetaBOError(
-            f"{spent} Go on with a larger one: `optimizer.extend(budget)`.",
+            f"{spent} Continue with a larger one: `optimizer.extend(budget)`.",
             shell=f"{spent} Give the run {longer}{given_up}.",
         )
     if n > left:
@@ -66,7 +67,7 @@ def require_left(budget: int, remaining: int, *, under_way: int, n: int) -> None
 
 
 def believing(state: BOState, points: Sequence[Tensor]) -> BOState:
-    """The state as if each point had been evaluated and had given what the model expects."""
+    """Return the state as if each point had given the value that the model expects."""
     for x in points:
         mean, _ = state.gp.predict(x[None, None])
         state = state.observe(x[None], mean[:, 0])
@@ -77,7 +78,7 @@ def _proposed(policy: Policy, state: BOState, space: Space, seed: int) -> Float[
     noise = Noise.at(seed, episodes=_EPISODE, step=state.n_observed)
     x = policy.propose(state, noise.stream("policy")).x[0]
     projected = space.project(x)
-    # A point that is one of the space's already stays what it is, to the bit.
+    # A point that already belongs to the space is kept bit for bit.
     x = x if bool(((projected - x).abs() <= SAME).all()) else projected
     if space.size is None:
         return x
@@ -87,10 +88,10 @@ def _proposed(policy: Policy, state: BOState, space: Space, seed: int) -> Float[
             f"All {space.size} points of the space are evaluated or under way. Nothing is left to "
             "ask for."
         )
-    # A policy of the user's own, or random search in a large space, may repeat itself.
+    # A custom policy, or random search in a large space, may repeat a point.
     cells = space.project(history)
     for count in range(_REDRAWS):
-        # To decode a long history takes seconds; only what lies close can be the same.
+        # Decoding a long history takes seconds; only points close by can be the same.
         is_close = ((cells - space.project(x)).abs() <= _CLOSE).all(-1)
         if key(space.decode(x)) not in _keys(space, history[is_close]):
             return x

@@ -1,4 +1,4 @@
-"""A damaged journal's intact part, as a new journal."""
+"""Repair of a damaged journal: its intact part is copied into a new one."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,25 +12,41 @@ from metabo.optimizer.history import RunState, ask_record, tell_record
 
 @dataclass(frozen=True)
 class Repair:
-    """What was copied, and what was not."""
+    """The outcome of a repair: what was copied, and what was not."""
 
     run: RunState
     """The run in the new journal."""
     left_out: tuple[tuple[int, str], ...]
-    """Lines of the old file that were not copied: their numbers and their texts."""
+    """Number and text of each line of the old file that was not copied."""
     missing: int
-    """Lines that were written once and are nowhere intact, those left out included."""
+    """Number of lines that could not be recovered, including those left out."""
 
 
 def repair(path: str | Path, new: str | Path) -> Repair:
-    """Copy what is intact in a journal into a new one; the old file is only read.
+    """Copy the intact part of a damaged journal into a new one; the old file is only read.
 
-    Evaluations keep their numbers, those that were forgotten too; a point under way that was given
-    up is not copied.
+    All evaluations keep their numbers, including forgotten ones. Points that were given up are
+    not copied.
+
+    Args:
+        path: The damaged journal.
+        new: The path of the copy, which must not exist.
+
+    Returns:
+        The run in the new journal, and the lines that were left out.
 
     Raises:
         DataError: If the file is not a journal, or its first line is damaged.
-        OutputError: If there is something at the new path already.
+        OutputError: If the new path already exists or cannot be written.
+
+    Examples:
+        >>> import metabo
+        >>> space = {"x": metabo.Float(0, 1)}
+        >>> with metabo.Optimizer(space, budget=9, af="ei", journal="run.jsonl") as optimizer:
+        ...     optimizer.tell({"x": 0.5}, 1.25)
+        >>> done = repair("run.jsonl", "copy.jsonl")
+        >>> len(done.run.history), done.left_out
+        (1, ())
     """
     path, new = Path(path), Path(new)
     saved = salvage(path, read_bytes(path, "journal"))
@@ -39,7 +55,7 @@ def repair(path: str | Path, new: str | Path) -> Repair:
     for entry in saved.content.entries:
         try:
             state = state.after(entry)
-        except MetaBOError as error:  # its own line is intact, but one it is about is gone
+        except MetaBOError as error:  # the line is intact, but refers to one that is lost
             left_out.append((entry.n + 1, f"{entry.record} ({error})"))
     if kind_of(new, "journal") != "missing":
         raise OutputError(f"`{shown(new)}` already exists. Choose another name for the copy.")

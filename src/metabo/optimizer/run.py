@@ -1,4 +1,4 @@
-"""A run that is being recorded: what is told is kept before anything is made of it."""
+"""`Run`: the evaluations of a run, recorded before anything is computed from them."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,10 +25,18 @@ from metabo.space import Space, Value
 
 
 class Run:
-    """The state of a run, in a journal or in memory alone.
+    """The evaluations of a run, in a journal or in memory; no acquisition function is needed.
 
-    Threads, forks and other processes may work on the same journal: each change is made to the
-    latest state, one at a time. It needs neither an acquisition function nor a model.
+    Threads, forks and other processes may work on the same journal: changes are made one at a
+    time, each to the latest state.
+
+    Examples:
+        >>> import metabo
+        >>> space = {"x": metabo.Float(0, 1)}
+        >>> metabo.Optimizer(space, budget=9, af="ei", journal="run.jsonl").close()
+        >>> run = Run.open("run.jsonl")
+        >>> run.tell({"x": 0.5}, 1.25).number
+        1
     """
 
     def __init__(
@@ -39,7 +47,11 @@ class Run:
         *,
         is_read_only: bool = False,
     ) -> None:
-        """Take up what the journal holds."""
+        """Read a run from a journal, or begin one in memory; `Run.open` is simpler.
+
+        Raises:
+            DataError: If a line of the journal does not fit the run.
+        """
         self._journal: Journal | Memory = Memory() if journal is None else journal
         self._state = RunState(space, budget)
         self._caught_up()
@@ -47,7 +59,18 @@ class Run:
 
     @classmethod
     def open(cls, path: str | Path, *, is_read_only: bool = False) -> "Run":
-        """The run in a journal, whatever proposed its points."""
+        """Open the run in a journal; its acquisition function is not needed.
+
+        Args:
+            path: The journal's file.
+            is_read_only: Whether to refuse all changes.
+
+        Returns:
+            The run with all evaluations of the journal.
+
+        Raises:
+            DataError: If the file is missing, damaged or not a journal.
+        """
         journal = Journal(Path(path))
         space, budget = begun_with(journal.path, journal.header)
         return cls(space, budget, journal, is_read_only=is_read_only)
@@ -56,10 +79,11 @@ class Run:
     def resume(
         cls, journal: Journal, space: Space, settings: RunSettings, *, is_read_only: bool = False
     ) -> "Run":
-        """The run in a journal that was begun with this space and these settings.
+        """Open the run in a journal that was started with this space and these settings.
 
         Raises:
-            OptionError: If the journal was begun with others.
+            OptionError: If the journal was started with different ones.
+            DataError: If the journal cannot be read.
         """
         known, budget = begun_with(journal.path, journal.header)
         run = cls(known, budget, journal, is_read_only=is_read_only)
@@ -69,22 +93,22 @@ class Run:
 
     @property
     def direction(self) -> Direction:
-        """Whether small or large values are better, as the journal says."""
+        """Whether small or large values are better, as recorded in the journal."""
         known = self._journal.header.get("direction") if isinstance(self._journal, Journal) else ""
         return "maximize" if known == "maximize" else "minimize"
 
     @property
     def can_reserve(self) -> bool:
-        """Whether points that are given out can be remembered: not in a journal of format 1."""
+        """Whether `reserve` works: a journal of format 1 cannot record reserved points."""
         return not (isinstance(self._journal, Journal) and self._journal.version == 1)
 
     @property
     def state(self) -> RunState:
-        """The run as far as it was read."""
+        """The state after all records that were read so far."""
         return self._state
 
     def refresh(self) -> RunState:
-        """Read what others have added since."""
+        """Read the records that others have added, and return the new state."""
         with self._journal.alone():
             self._journal.refresh()
             return self._caught_up()
@@ -100,12 +124,19 @@ class Run:
         *,
         known: Callable[[dict[str, Value]], tuple[float, ...] | None] = lambda params: None,
     ) -> Evaluation:
-        """Keep an evaluation, None being the value of one that failed.
+        """Record the result of an evaluation.
 
         Args:
-            params: Where.
-            value: What came out.
-            known: Gives the exact point of parameters that were proposed, where it is known.
+            params: The parameters of the point.
+            value: The finite value that the evaluation gave; None if it failed.
+            known: Returns the exact point of parameters that were proposed, or None.
+
+        Returns:
+            The evaluation with its number.
+
+        Raises:
+            MetaBOError: If the parameters or the value do not fit, or the journal cannot be
+                written; nothing is recorded then.
         """
         cleaned = self._state.space.clean(params)
         value = None if value is None else require_value(value)
@@ -121,7 +152,17 @@ class Run:
             return told
 
     def forget(self, number: int) -> Evaluation:
-        """Take back what was told under a number; its record stays, followed by this one."""
+        """Withdraw a result; its record stays in the journal, but no longer counts.
+
+        Args:
+            number: The `number` of the evaluation.
+
+        Returns:
+            The evaluation that was withdrawn.
+
+        Raises:
+            MetaBOError: If there is no such evaluation, or it is already withdrawn.
+        """
         with self._changing() as turn:
             told = {line.evaluation.number: line for line in self._state.told}
             whole(1, max([1, *told])).require("number", number, in_shell="N")
@@ -133,7 +174,14 @@ class Run:
             return line.evaluation
 
     def extend(self, budget: int) -> None:
-        """Let the run go on to a larger number of evaluations in all."""
+        """Give the run a larger budget.
+
+        Args:
+            budget: The new number of evaluations in the whole run.
+
+        Raises:
+            OptionError: If the budget is not larger than the present one.
+        """
         with self._changing() as turn:
             BUDGET.require("budget", budget)
             now = self._state.budget
@@ -144,13 +192,20 @@ class Run:
             self._append(turn, {"kind": "extend", "budget": budget})
 
     def reserve(self, propose: Callable[[RunState], Sequence[Proposal]]) -> list[Proposal]:
-        """Give out points and remember that they are under way.
+        """Give out points, and record that they are under way.
 
         Args:
-            propose: Chooses the points. It is called again if others were given out meanwhile, so
-                that no two get the same: twice while everybody can go on, then with all waiting.
+            propose: Chooses the points. It is called again if other points were given out in the
+                meantime, so that nobody gets the same point: twice without blocking the others,
+                then while they wait.
+
+        Returns:
+            The points that were given out.
+
+        Raises:
+            OptionError: If the journal is of format 1, which cannot record them.
         """
-        self._require_new_format("It cannot remember what is given out")
+        self._require_new_format("It cannot record points under way")
         for _ in range(2):
             state = self.refresh()
             found = propose(state)
@@ -161,7 +216,11 @@ class Run:
             return self._give_out(turn, propose(self._state))
 
     def release(self, params: Mapping[str, object]) -> None:
-        """Give up a point that is under way."""
+        """Give up the point with these parameters, so that it may be proposed again.
+
+        Raises:
+            MetaBOError: If the point is not under way.
+        """
         cleaned = self._state.space.clean(params)
         with self._changing() as turn:
             index = self._state.index_pending(cleaned)
@@ -174,17 +233,19 @@ class Run:
 
     @contextmanager
     def _changing(self) -> Iterator[Writing | Memory]:
-        """Nobody else can add anything, and all that others added is known."""
+        """Lock the journal after reading all records that others have added."""
         if self._is_read_only:
-            raise MetaBOError("The journal is not open for writing. Open it again to tell.")
+            raise MetaBOError(
+                "The journal is not open for writing. Open it again to change the run."
+            )
         with self._journal.turn() as turn:
             self._caught_up()
             yield turn
 
     def _caught_up(self) -> RunState:
-        """The state after all records that were read.
+        """Bring the state up to date with all records that were read.
 
-        It counts for itself what it has seen: whatever interrupted it before, nothing is skipped.
+        The state counts the records it includes, so none is skipped after an interruption.
         """
         if isinstance(self._journal, Journal):
             self._state = replay(self._state, self._journal.entries, self._journal.path)
@@ -203,7 +264,7 @@ class Run:
         return list(found)
 
     def _is_news(self, found: Sequence[Proposal], n_read: int) -> bool:
-        """Whether points were given out since, or these ones told."""
+        """Tell whether points were given out since, or results for these points were told."""
         if not isinstance(self._journal, Journal):
             return False
         since = [entry.record for entry in self._journal.entries[n_read:]]
@@ -213,7 +274,7 @@ class Run:
         )
 
     def _written(self, record: dict[str, object]) -> dict[str, object]:
-        """A record as the journal's format has it: format 1 knew neither kinds nor numbers."""
+        """Return a record in the journal's format: format 1 has neither kinds nor numbers."""
         if self.can_reserve:
             return record
         return {name: value for name, value in record.items() if name not in ("kind", "number")}
@@ -230,7 +291,7 @@ class Run:
 def _place(
     params: Mapping[str, Value], x: tuple[float, ...] | None, space: Space
 ) -> tuple[float, ...]:
-    """The exact point of parameters, if it is theirs."""
+    """Return the exact point if it belongs to the parameters, else their encoding."""
     plain = encoded(params, space)
-    # In a short interval far from 0 parameters cannot say where exactly they lie.
+    # In a short interval far from 0, the parameters do not determine the point exactly.
     return x if x and is_near(x, plain) else plain

@@ -22,7 +22,7 @@ from metabo.rules import BUDGET, SEED, Rule, one_of
 
 _F = TypeVar("_F", bound=Callable[..., object])
 _ALWAYS = object()
-"""Stands for an option that every journal has."""
+"""Marks an option that every journal has."""
 _DIRECTION = one_of(*get_args(Direction))
 _PRIOR_NAMES = one_of(*get_args(PriorName))
 _PRIOR = Rule(
@@ -33,11 +33,11 @@ _PRIOR = Rule(
 
 
 def _by(rule: Rule, *, before: object = _ALWAYS) -> dict[str, object]:
-    """What is known of a field; None is accepted where it is the default.
+    """Return the metadata of a field; None is accepted where it is the default.
 
     Args:
-        rule: What a value must be.
-        before: The value that runs had before the option existed, for the journals of that time.
+        rule: The rule for the field's values.
+        before: The value to assume in journals that are older than the option.
     """
     return {"rule": rule, "before": before}
 
@@ -66,7 +66,7 @@ class Difference:
     name: str
     """The field's name."""
     own: str
-    """The value in the settings that were asked, in words."""
+    """The value in the settings whose `difference` was called, in words."""
     other: str
     """The value in the settings they were compared with, in words."""
 
@@ -115,10 +115,13 @@ class RunSettings:
                 one.metadata["rule"].require(one.name, value)
 
     def to_json(self) -> dict[str, object]:
-        """The options as the header of a journal keeps them.
+        """Convert the options to the form in the header of a journal.
 
         Returns:
-            A value for each option, ready for JSON. `setup` chooses the options that are None.
+            A value for each option, ready for JSON.
+
+        Raises:
+            OptionError: If the acquisition function is unknown.
         """
         plain = {one.name: getattr(self, one.name) for one in fields(self)}
         af = None if self.af is None else identity(self.af)
@@ -126,11 +129,14 @@ class RunSettings:
 
     @classmethod
     def from_json(cls, record: Mapping[str, object], *, af: AF | None = None) -> "RunSettings":
-        """The options that `to_json` wrote; other fields of the record are ignored.
+        """Read the options that `to_json` wrote; other fields of the record are ignored.
 
         Args:
             record: The header of a journal, of any version.
             af: The acquisition function, if it was an object or its file has moved.
+
+        Returns:
+            The options in the record.
 
         Raises:
             DataError: If an option is missing or not accepted.
@@ -151,10 +157,10 @@ class RunSettings:
         return cls(**cast(RunOptions, values))
 
     def difference(self, other: "RunSettings | Mapping[str, object]") -> Difference | None:
-        """The first option in which these settings differ from others.
+        """Find the first option in which these settings differ from others.
 
         Args:
-            other: Other settings, or what `to_json` wrote of them.
+            other: The other settings, or their record from `to_json`.
 
         Returns:
             The option's name and both values, or None if the settings are the same. An artifact
@@ -220,7 +226,7 @@ def _read_af(record: object) -> str:
 
 
 def _af_texts(own: object, other: object) -> tuple[str, str]:
-    """Two AFs in words: their names, or the beginnings of their hashes if the names are one."""
+    """Return the names of two AFs, or the beginnings of their hashes if the names are equal."""
     records = [one if isinstance(one, Mapping) else {} for one in (own, other)]
     is_named_alike = records[0].get("name") == records[1].get("name")
     texts = [str(one.get("sha256" if is_named_alike else "name")) for one in records]

@@ -1,4 +1,4 @@
-"""From the settings of a run to what proposes in it: everything is chosen here, once."""
+"""The setup of a run: all defaults are resolved and all parts are built here, once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -25,16 +25,16 @@ _SPACE = Rule(
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A run before its first evaluation."""
+    """The parts of a run before its first evaluation."""
 
     space: Space
     """The parameters of the run."""
     settings: RunSettings
-    """The settings, all of them chosen; the AF is loaded."""
+    """The settings, with every default resolved and the AF loaded."""
     policy: Policy
-    """Chooses the next point."""
+    """The policy that chooses the next point."""
     surrogate: Surrogate
-    """Gives the GP its prior."""
+    """The surrogate that gives the GP its prior."""
     configurations: Configurations | None
     """The only points that may be proposed; None for the whole space."""
 
@@ -50,18 +50,18 @@ class Setup:
 
 
 def setup(space: Space | Mapping[str, Parameter] | None, settings: RunSettings) -> Setup:
-    """Choose everything that the settings leave open.
+    """Resolve the defaults of a run and build its parts.
 
     Args:
         space: Parameters by name; None for those that the artifact was trained on.
         settings: The options of the run.
 
     Returns:
-        What proposes in the run, with settings in which nothing is left to choose.
+        The parts of the run, with settings in which every default is resolved.
 
     Raises:
         OptionError: If something is missing or does not fit.
-        ShapeError: If an AF or a prior is for another number of coordinates.
+        ShapeError: If an AF or a prior is for a different number of coordinates.
         DataError: If an artifact's file cannot be read.
     """
     chosen = resolved(default_af(settings.budget) if settings.af is None else settings.af)

@@ -1,4 +1,4 @@
-"""Which GP prior a run's model has, and in which scale it sees the values."""
+"""The GP prior of a run's model, and the scale in which the model sees the values."""
 
 import logging
 from collections.abc import Sequence
@@ -23,46 +23,49 @@ from metabo.pretrained import TrainedAF
 from metabo.shapes import Float
 
 MOST_GROWN = 500
-"""Observations up to which a GP with a fixed prior is grown row by row, as in a rollout."""
+"""Largest number of observations that a GP with a fixed prior adds row by row, as a rollout."""
 _log = logging.getLogger(__name__)
 
 
 @runtime_checkable
 class Surrogate(Protocol):
-    """Gives the prior for what was observed, and the values in its scale."""
+    """Determines the prior after some observations, and scales the values for it."""
 
     @property
     def source(self) -> str:
-        """Where the prior comes from, in words."""
+        """The origin of the prior, in words."""
         ...
 
     @property
     def argument(self) -> Prior | PriorName | None:
-        """The option `prior` that stands for it, all chosen; None where no GP is used."""
+        """The value of the option `prior` that gives this surrogate; None if no GP is used."""
         ...
 
     def model(self, x: Float[Tensor, "t D"], values: Sequence[float]) -> tuple[Prior, list[float]]:
-        """The prior after these observations, and the values as the model is to see them."""
+        """Return the prior after these observations, and the values in the model's scale."""
         ...
 
     def scale(self, values: Sequence[float]) -> tuple[float, float] | None:
-        """The value that the model sees as 0, and the difference that it sees as 1.
+        """Return the value that the model sees as 0, and the difference that it sees as 1.
 
-        None where the values do not say: a fitted prior needs two different ones.
+        The result is None if the values do not determine it: a fitted prior needs two different
+        values.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """A prior that does not change, with values as they are told."""
+    """A prior that does not change; the model sees values as they are told."""
 
     prior: Prior
+    """The prior of the whole run."""
     kind: Literal["artifact", "given", "unused"]
+    """Whether the prior is the artifact's, was given, or is not used."""
 
     @property
     def source(self) -> str:
-        """Where the prior comes from."""
+        """The origin of the prior, in words."""
         return {
             "artifact": "the artifact's own, with values as told",
             "given": "as given, with values as told",
@@ -71,29 +74,30 @@ class Fixed:
 
     @property
     def argument(self) -> Prior | PriorName | None:
-        """The prior itself, unless the artifact has it or nothing uses it."""
+        """The prior if it was given, `artifact` if it is the artifact's, None if it is unused."""
         if self.kind == "given":
             return self.prior
         return "artifact" if self.kind == "artifact" else None
 
     def model(self, x: Float[Tensor, "t D"], values: Sequence[float]) -> tuple[Prior, list[float]]:
-        """The prior, and the values as they are."""
+        """Return the prior and the values unchanged."""
         return self.prior, list(values)
 
     def scale(self, values: Sequence[float]) -> tuple[float, float] | None:
-        """The model sees the values as they are."""
+        """Return the scale of unchanged values; None if no GP is used."""
         return None if self.kind == "unused" else (0.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """The MAP Matern-5/2 prior of standardized values, found anew for every history."""
+    """A Matern-5/2 prior fitted by MAP to the standardized values of each history."""
 
     dim: int
+    """Number of coordinates."""
 
     @property
     def source(self) -> str:
-        """How the prior is found."""
+        """The origin of the prior, in words."""
         return (
             "fitted to the history (MAP), with standardized values (a default before "
             f"{least_to_fit(self.dim)} observations)"
@@ -101,16 +105,16 @@ class Fitted:
 
     @property
     def argument(self) -> Prior | PriorName | None:
-        """There is nothing to choose."""
+        """The option `fitted`."""
         return "fitted"
 
     def model(self, x: Float[Tensor, "t D"], values: Sequence[float]) -> tuple[Prior, list[float]]:
-        """The fitted prior, and the values with mean 0 and deviation 1."""
+        """Return the fitted prior, and the values with mean 0 and standard deviation 1."""
         y = standardized(torch.tensor([values], dtype=x.dtype))
         return fitted_prior(x[None], y), y[0].tolist()
 
     def scale(self, values: Sequence[float]) -> tuple[float, float] | None:
-        """The mean of the values and their standard deviation."""
+        """Return the mean of the values and their standard deviation."""
         largest = max(map(abs, values), default=0.0) or 1.0
         # As in `standardized`: the squares of very large values would leave the range of floats.
         y = torch.tensor(values, dtype=torch.float64) / largest
@@ -119,17 +123,17 @@ class Fitted:
 
 
 def is_made_at_once(model: Surrogate, n_told: int) -> bool:
-    """Whether the GP is made of all observations at once, not grown by one after the other.
+    """Tell whether the GP is computed from all observations at once, not one after the other.
 
-    A fitted prior changes with every observation. With a fixed one growing repeats a rollout to
-    the bit, but when a long journal is opened it would take t^3 numbers through memory: 5 s for
-    1,000 observations.
+    A fitted prior changes with every observation. With a fixed prior, adding observations one by
+    one repeats a rollout bit for bit, but it moves t^3 numbers through memory when a long journal
+    is opened: 5 s for 1,000 observations.
     """
     return n_told > (0 if isinstance(model, Fitted) else MOST_GROWN)
 
 
 def described(model: Surrogate, n_told: int) -> str:
-    """Where the prior comes from, and how much of a long history the GP sees."""
+    """Describe the origin of the prior, and how much of a long history the GP sees."""
     is_used = not (isinstance(model, Fixed) and model.kind == "unused")
     if n_told <= reduction.MOST_SEEN or not is_used:
         return model.source
@@ -137,7 +141,7 @@ def described(model: Surrogate, n_told: int) -> str:
 
 
 def say_once(n_before: int, n_now: int) -> None:
-    """Log that the GP does not see all observations, when that begins."""
+    """Log that the GP no longer sees all observations, when that first happens."""
     if n_before <= reduction.MOST_SEEN < n_now:
         _log.info("From now on %s.", _what_is_seen(n_now))
 
@@ -145,14 +149,14 @@ def say_once(n_before: int, n_now: int) -> None:
 def surrogate(
     prior: Prior | PriorName | None, artifact: TrainedAF | None, policy: Policy, dim: int
 ) -> Surrogate:
-    """The surrogate that the option `prior` asks for.
+    """Build the surrogate that the option `prior` asks for.
 
-    None means the artifact's own prior where it has one of this dimension, and `fitted` otherwise:
-    an artifact for any dimension was trained with the prior of each task and has none of its own.
-    Random search needs none.
+    None means the artifact's prior if it has one of this dimension, and `fitted` otherwise: an
+    artifact for any dimension was trained with the prior of each task and has no prior itself.
+    Random search needs no prior.
 
     Raises:
-        ShapeError: If a prior is of another dimension.
+        ShapeError: If a given prior has a different dimension.
         OptionError: If the artifact's prior is asked for and there is none.
     """
     if isinstance(prior, Prior):
