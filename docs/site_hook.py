@@ -21,6 +21,8 @@ sys.path.insert(0, str(DOCS))
 from generated_pages import PAGES  # noqa: E402
 
 LINK = re.compile(r"\]\((\.\./[\w./=-]+)(#[\w-]+)?\)")
+# In a page of the repository outside this folder: its words, its target and the anchor.
+WORDS = re.compile(r"\[([^\]]+)\]\((?!https?:)([\w./=-]+)(#[\w-]+)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -77,8 +79,24 @@ def _published(config: MkDocsConfig, path: str) -> File:
     if not place.endswith(".md"):
         return File.generated(config, place, abs_src_path=str(source), inclusion=level)
     text = source.read_text()
-    if source.suffix != ".md":
+    if source.suffix == ".md":
+        text = _pointed_back(path, text)
+    else:
         # A longer fence than any in the file, because docstrings may hold fences of their own.
         text = f"# {path}\n\n`````{source.suffix[1:]}\n{text}\n`````\n"
         text = text.replace("`````py\n", "`````python\n", 1)
     return File.generated(config, place, content=text, inclusion=level)
+
+
+def _pointed_back(path: str, text: str) -> str:
+    """Point links of a page outside this folder at pages of the site; others become words."""
+    here = posixpath.dirname(_place(path))
+
+    def pointed(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), link[2]))
+        if not target.startswith("docs/"):
+            return link[1]
+        place = posixpath.relpath(target.removeprefix("docs/"), here)
+        return f"[{link[1]}]({place}{link[3] or ''})"
+
+    return WORDS.sub(pointed, text)
