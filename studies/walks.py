@@ -27,7 +27,7 @@ COMMANDS = {
     "report figure-2": ["report", "figure-2", "--out", str(ROOT / "results")],
 }
 _WATCHED = """
-import json, sys
+import importlib, json, pkgutil, sys
 from pathlib import Path
 package, target = Path(sys.argv[1]), Path(sys.argv[2])
 sys.argv = ["metabo", *sys.argv[3:]]
@@ -37,6 +37,10 @@ def watch(frame, event, arg):
         code = frame.f_code
         if code.co_filename.startswith(str(package)) and code.co_name != "<module>":
             files.add(code.co_filename)
+import metabo
+for module in pkgutil.walk_packages(metabo.__path__, "metabo."):  # commands import lazily
+    if "integrations" not in module.name and not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
 from metabo.cli import main
 sys.setprofile(watch)
 try:
