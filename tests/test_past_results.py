@@ -21,7 +21,7 @@ def artifact(tmp_path_factory):
     """An AF learned from the example for a moment only."""
     out = tmp_path_factory.mktemp("past") / "run"
     return metabo.train(
-        f"table:{PAST}", out=out, iterations=1, episodes=2, minibatches=2, hidden=(8,)
+        f"table:{PAST}", out=out, iterations=3, episodes=4, minibatches=2, hidden=(8,)
     )
 
 

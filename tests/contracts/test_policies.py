@@ -44,7 +44,7 @@ def quick_first():
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize(("family_name", "search_name"), quick_first())
+@pytest.mark.parametrize(("family_name", "search_name"), list(quick_first()))
 def test_lockstep_is_alone(family_name, search_name):
     family = metabo.family(family_name)
     tasks = family.sample(EPISODES, generator(0, "test tasks"))

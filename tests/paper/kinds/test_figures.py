@@ -94,7 +94,7 @@ def one_of_each_kind_first():
         kinds.add(one.kind)
 
 
-@pytest.mark.parametrize("name", one_of_each_kind_first())
+@pytest.mark.parametrize("name", list(one_of_each_kind_first()))
 def test_no_title_or_legend_is_cut_off(name):
     stored = read(EXPERIMENTS[name], "full", Path(__file__).parents[3] / "results")
     drawn = kind_of(stored.experiment.kind).figure(stored)
