@@ -68,7 +68,9 @@ def measure(case: Case, device: str, repeats: int, budget: int | None) -> float:
 def main() -> None:
     """Time all cases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--smoke", action="store_true", help="two episodes of three evaluations, once")
+    parser.add_argument(
+        "--smoke", action="store_true", help="two episodes of three evaluations, once"
+    )
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     episodes, repeats, budget = (2, 1, 3) if options.smoke else (100, 3, None)

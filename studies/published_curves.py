@@ -47,7 +47,9 @@ def main() -> None:
     """Compare on three families."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--smoke", action="store_true", help="one seed, two drawn functions of one family")
+    parser.add_argument(
+        "--smoke", action="store_true", help="one seed, two drawn functions of one family"
+    )
     options = parser.parse_args()
     for name in list(BANDS)[: 1 if options.smoke else None]:
         regrets = []

@@ -18,8 +18,8 @@ CURVES = {
     "hartmann-3": ((3.30, 0.015), (0.40, 0.93), (1.7e-3, 6.9e-3)),
 }
 FUNCTIONS = 40
-"""The median of 40 of 100 functions lies between their 30 % and 70 % percentiles in 99.9 % of draws:
-its rank has a standard deviation of 6 %."""
+"""The median of 40 of 100 functions lies between the 30 % and 70 % percentiles of all in 99.9 % of
+draws: its rank has a standard deviation of 6 %."""
 FACTORS = {"branin": (1.5, 2), "goldstein-price": (1.5, 4.2), "hartmann-3": (1.5, 12)}
 """Largest ratio of medians at t = 5 and 20 in 99 % of 4000 draws of 40 of the 100 functions.
 

@@ -18,8 +18,8 @@ from metabo.policies import Maximize, searcher
 FUNCTIONS, BUDGET, FACTOR = 50, 10, 1.65
 """The first test functions and steps, and how far their median may be from that of all 100.
 
-99 % of 4000 random halves of the 100 functions have a median within this factor at t = 1, 5 and 10.
-At t = 10, TAF-ME and TAF-R are a factor of 2.2 apart.
+99 % of 4000 random halves of the 100 functions have a median within this factor at t = 1, 5
+and 10. At t = 10, TAF-ME and TAF-R are a factor of 2.2 apart.
 """
 
 

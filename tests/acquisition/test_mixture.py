@@ -47,6 +47,7 @@ def test_density_and_optimum_are_scikit_learns(components, dim, rng):
     torch.testing.assert_close(mixture.log_density(x), expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_no_start_of_scikit_learn_finds_a_likelier_mixture(rng):
     for name in ("branin", "hartmann-3"):
         points = source_data(metabo.family(name), 50, 100).predicted_best()

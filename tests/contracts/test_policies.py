@@ -15,7 +15,7 @@ from metabo.state import BOState
 EPISODES, STEPS = 3, 3
 # At each step one episode is compared, in turn: comparing all takes more than twice as long.
 # The pendula are left out (`APPROXIMATE`): their simulations add time and no law.
-QUICK = ("branin", "svm")
+QUICK = {("branin", "gradient"), ("svm", "grid")}
 VARIANTS = (
     "taf-r:ranks=mean:M=20:N=50",
     "taf-r:rho=0.2:hyperparameters=fitted:M=3:N=10",
@@ -36,16 +36,15 @@ def policies(family, search):
 
 
 def quick_first():
-    """All families; the unit suite has one with a box and one with a table."""
-    return [
-        p if p.values[0] in QUICK else pytest.param(*p.values, marks=pytest.mark.slow)
-        for p in params(APPROXIMATE, ALIKE)
-    ]
+    """All families and searchers; the unit suite has a box and a table, with one searcher each."""
+    for p in params(APPROXIMATE, ALIKE):
+        for search_name in ("gradient", "grid", "sobol"):
+            pair = (*p.values, search_name)
+            yield pytest.param(*pair, marks=[] if pair in QUICK else [pytest.mark.slow])
 
 
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("search_name", ["gradient", "grid", "sobol"])
-@pytest.mark.parametrize("family_name", quick_first())
+@pytest.mark.parametrize(("family_name", "search_name"), list(quick_first()))
 def test_lockstep_is_alone(family_name, search_name):
     family = metabo.family(family_name)
     tasks = family.sample(EPISODES, generator(0, "test tasks"))

@@ -178,6 +178,7 @@ def test_places_and_steps_can_be_chosen():
     ]
 
 
+@pytest.mark.slow
 def test_by_default_the_first_four_and_the_last_step_are_shown():
     (episode,) = explain("rhino-1", tasks=1, budget=10).episodes
     assert [step.number for step in episode.steps] == [1, 2, 3, 4, 10]

@@ -77,6 +77,7 @@ def test_ask_tell_repeats_the_rollout_to_the_bit(name, family_name):
     assert [one.value for one in optimizer.history] == episodes.observed[0].tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(METHODS) - set(CLASSICAL)))
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
 def test_any_policy_of_the_experiments_can_be_asked(name, direction):
@@ -160,6 +161,7 @@ def test_points_are_told_in_any_order_asked_for_or_not():
     assert optimizer.remaining == 4
 
 
+@pytest.mark.slow
 def test_it_finds_the_minimum_of_a_bowl():
     optimizer = Optimizer(QUADRATIC, budget=14)
     while optimizer.remaining:

@@ -17,7 +17,7 @@ from metabo.space.schema import from_json, to_json
 few = settings(
     derandomize=True,
     deadline=None,
-    max_examples=25,
+    max_examples=12,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 finite = st.floats(-1e12, 1e12)

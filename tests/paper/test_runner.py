@@ -21,6 +21,7 @@ def units(one=SMALL):
     return list(one.units("smoke"))
 
 
+@pytest.mark.slow
 def test_what_is_stored_is_what_evaluate_gives(tmp_path):
     assert not list(run(units(), tmp_path))
     evaluation = metabo.evaluate("branin", methods=["ei"], tasks=3, budget=2, search="grid")

@@ -113,6 +113,7 @@ def test_a_folder_with_a_run_is_not_overwritten(tmp_path):
         Trainer(tiny(), tmp_path)
 
 
+@pytest.mark.slow
 def test_stopped_before_any_validation_the_trained_weights_are_kept(tmp_path):
     config = tiny(validate_every=5)
     untrained = Trainer(config, tmp_path).af.network[0].weight.clone()
@@ -151,6 +152,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
         Trainer(tiny(), tmp_path / "file").run(seconds=0)
 
 
+@pytest.mark.slow
 def test_the_precision_of_products_is_put_back(tmp_path):
     before = torch.get_float32_matmul_precision()
     Trainer(tiny(precision="tf32"), tmp_path).run(seconds=0)
@@ -225,6 +227,7 @@ def test_sources_are_fixed_and_validation_tasks_are_others(tmp_path):
     assert not (others[:, None] == drawn).all(-1).any()
 
 
+@pytest.mark.slow
 def test_budgets_are_drawn_per_batch_between_their_bounds(tmp_path):
     trainer = Trainer(tiny(least_budget=2), tmp_path)
     drawn = [trainer._budget(number) for number in range(60)]

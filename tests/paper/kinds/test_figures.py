@@ -86,7 +86,15 @@ def test_pictures_are_written_in_both_forms(tmp_path, suffix):
     assert any(label.endswith(ALL_SOURCES) for _, label in found)
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+def one_of_each_kind_first():
+    """All experiments; the unit suite draws one of each kind."""
+    kinds = set()
+    for name, one in EXPERIMENTS.items():
+        yield pytest.param(name, marks=[pytest.mark.slow] if one.kind in kinds else [])
+        kinds.add(one.kind)
+
+
+@pytest.mark.parametrize("name", list(one_of_each_kind_first()))
 def test_no_title_or_legend_is_cut_off(name):
     stored = read(EXPERIMENTS[name], "full", Path(__file__).parents[3] / "results")
     drawn = kind_of(stored.experiment.kind).figure(stored)

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from metabo.evaluation.evaluate import evaluate
 from metabo.paper.catalogue import experiment
 from metabo.paper.job import Job
@@ -7,6 +9,7 @@ from metabo.paper.kinds.table import KIND
 from metabo.tasks import family
 
 
+@pytest.mark.slow
 def test_a_data_sets_regret_is_averaged_over_runs_on_that_data_set(tmp_path):
     (unit,) = (u for u in experiment("figure-4-svm").units("smoke") if u.method == "portfolio")
     record = KIND.run(Job(unit))

@@ -66,6 +66,7 @@ def test_regulators_lose_on_the_machines_what_the_simulation_leaves_out(mujoco):
     assert sum(value <= tasks.optimum.item() - 0.3 for value in values) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "worse"), [("delay", 8), ("arm_friction", 0.01), ("lag", 0.03), ("tilt", 0.05)]
 )
@@ -74,6 +75,7 @@ def test_each_imperfection_costs(mujoco, name, worse):
     assert run(replace(IDEAL, **{name: worse}), gains).cost > run(IDEAL, gains).cost
 
 
+@pytest.mark.slow
 def test_the_best_known_gains_are_worth_what_is_stored(mujoco):
     from furuta_real import value
 
