@@ -5,7 +5,18 @@ import math
 import pytest
 
 from metabo.errors import DataError, OptionError
-from metabo.rules import FLAG, NAME, is_number, list_of, number, one_of, optional, whole
+from metabo.rules import (
+    FLAG,
+    NAME,
+    is_number,
+    is_whole,
+    list_of,
+    number,
+    one_of,
+    optional,
+    to_number,
+    whole,
+)
 from metabo.rules import require_fields as fields
 
 HUGE = 10**400
@@ -58,6 +69,23 @@ def test_numbers_are_those_that_a_float_can_hold():
     assert not is_number(HUGE)
 
 
+def test_whole_numbers_are_ints_of_any_size():
+    assert is_whole(HUGE)
+    assert not any(map(is_whole, (True, 3.0, "3", None)))
+
+
+def test_numbers_are_read_from_text():
+    assert to_number("1e-2") == to_number(0.01) == 0.01
+
+
+@pytest.mark.parametrize(
+    "value", ["x", "nan", "1e999", "", *STRANGE[:2], *STRANGE[3:]], ids=lambda v: type(v).__name__
+)
+def test_only_finite_numbers_are_read(value):
+    with pytest.raises(ValueError, match=r"finite number|could not convert"):
+        to_number(value)
+
+
 def test_an_argument_is_named_as_it_was_typed():
     with pytest.raises(OptionError, match=r"`n` must be a whole number in 1\.\.3, but got 9") as e:
         whole(1, 3).require("n", 9, in_shell="-n")
@@ -69,6 +97,7 @@ def test_an_argument_is_named_as_it_was_typed():
     [
         ([1], "`f.json` must be an object, but is \\[1\\]"),
         ({"b": 1}, "no other fields than `a`, but has `b`"),
+        ({"aa": 1}, r"but has `aa`. Did you mean `a`\?"),
         ({"a": "x"}, r"`a` in `f.json` must be a whole number in 1\.\.3, but is 'x'"),
         ({}, "`a` is missing in `f.json`"),
     ],

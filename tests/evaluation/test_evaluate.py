@@ -188,7 +188,7 @@ def test_task_files_that_do_not_fit_are_named(tmp_path, unchecked, content, mess
     [
         ({"methods": ["eii"]}, "Unknown method `eii`. Did you mean `ei`"),
         ({"methods": ["ei:beta=2"]}, "Unknown option of method `ei` `beta`. Choose from: none"),
-        ({"methods": ["ucb:beta=x"]}, "Option `beta` of method `ucb` must be a number"),
+        ({"methods": ["ucb:beta=x"]}, "Option `beta` of method `ucb` must be a finite number"),
         ({"methods": ["ucb:schedule=x"]}, "must be one of `fixed`, `gp-ucb`, but got `x`"),
         ({"methods": []}, "at least one name"),
         ({"methods": ["ei", "ei"]}, "Each method can be given once"),
@@ -203,7 +203,7 @@ def test_task_files_that_do_not_fit_are_named(tmp_path, unchecked, content, mess
         ({"methods": ["pi:xi=nan"]}, "`xi` of method `pi` must be a finite number"),
         ({"methods": ["taf-me:M=0"]}, r"`M`, the number of source tasks .* in 1..1000000"),
         ({"methods": ["taf-r:N=9999"]}, r"`N`, the number of points per source .* in 1..5000"),
-        ({"methods": ["taf-r:rho=0"]}, "`rho` must be positive"),
+        ({"methods": ["taf-r:rho=0"]}, "`rho` must be a positive number"),
         ({"methods": ["taf-me:rho=1"]}, "Unknown option of method `taf-me` `rho`"),
         ({"methods": ["gmm-ucb:w=2"]}, r"`w` of method `gmm-ucb` must be a number in 0..1 or"),
         ({"methods": ["gmm-ucb:components=0"]}, r"`components` must lie in 1..50 "),

@@ -196,11 +196,11 @@ def test_an_empty_task_list_is_refused():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("branin:translation=-0.1..0.1", "range of magnitudes from 0 up"),
+        ("branin:translation=-0.1..0.1", "range of magnitudes of at least 0"),
         ("branin:translation=nan..1", r"must be a range `low..high` of finite numbers"),
-        ("branin:translation=5..6", "must meet"),
+        ("branin:translation=5..6", "must overlap"),
         ("branin:translation=0.2..0.1", "low <= high"),
-        ("branin:scale=-2..-1", "`scale` must meet"),
+        ("branin:scale=-2..-1", "`scale` must overlap"),
         ("branin:scale=1e400..2", r"of finite numbers, but got `1e400..2`"),
         ("branin:sources=0", r"`sources` must be a whole number in 1..1000000, but got 0"),
         ("branin:noise=-1", r"`noise` must be a number in 0..1e"),

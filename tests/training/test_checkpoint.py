@@ -109,7 +109,7 @@ def test_a_run_goes_on_from_the_one_before_and_ends_with_the_same_bits(
     assert trainer.progress.iteration == 2
     assert len(caplog.records) == 1
     assert "checkpoint.safetensors` cannot be used (" in caplog.text
-    assert "Training goes on from the one before, after iteration 2." in caplog.text
+    assert "Training continues from the one before, after iteration 2." in caplog.text
     trainer.run()
     assert same(load_file(folder / NEWEST), load_file(finished / NEWEST))
     assert same(load_file(folder / BEFORE), load_file(finished / BEFORE))

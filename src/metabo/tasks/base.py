@@ -82,10 +82,6 @@ class TaskFamily(Protocol):
         """Standard deviation of the Gaussian noise in observed values."""
         ...
 
-    def sample(self, n: int, generator: torch.Generator) -> Tasks:
-        """Draw `n` tasks; the first m of them are those of `sample(m)`."""
-        ...
-
     @property
     def preset(self) -> str:
         """Name of the default training preset."""
@@ -113,6 +109,15 @@ class TaskFamily(Protocol):
         """Number of source tasks; 0 if the family has none."""
         ...
 
+    @property
+    def n_tasks(self) -> int | None:
+        """Number of different tasks; None if every draw is a new task."""
+        ...
+
+    def sample(self, n: int, generator: torch.Generator) -> Tasks:
+        """Draw `n` tasks; the first m of them are those of `sample(m)`."""
+        ...
+
     def sources(self, n: int) -> Tasks:
         """Return the first `n` source tasks, which are always the same and evenly spread."""
         ...
@@ -127,11 +132,6 @@ class TaskFamily(Protocol):
 
     def test(self) -> "TaskFamily":
         """Return the family of test tasks."""
-        ...
-
-    @property
-    def n_tasks(self) -> int | None:
-        """Number of different tasks; None if every draw is a new task."""
         ...
 
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 
 from metabo.errors import OptionError, brief, shown, unknown
-from metabo.gp import Prior
+from metabo.gp import Prior, default_prior
 from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
 from metabo.tasks.family import ParametricFamily
@@ -20,7 +20,7 @@ from metabo.tasks.furuta import furuta_family, furuta_real_family, furuta_refere
 from metabo.tasks.furuta.fusion import Fused
 from metabo.tasks.gp_samples import gp_sample_family
 from metabo.tasks.rhino import rhino_1_family, rhino_2_family
-from metabo.tasks.standard_functions import SHIFT, STANDARD, standard_prior
+from metabo.tasks.standard_functions import SHIFT, STANDARD
 from metabo.tasks.synthetic import (
     BRANIN,
     GOLDSTEIN_PRICE,
@@ -31,11 +31,13 @@ from metabo.tasks.synthetic import (
 from metabo.tasks.tabular import SHIPPED, tabular
 
 
-def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamily]:
+def _translated(
+    surface: Surface, prior: Prior, *, shift: Range = (0.0, 0.1), factor: Range = (0.9, 1.1)
+) -> Callable[..., ParametricFamily]:
     def builder(
         *,
-        translation: Range = (0.0, 0.1),
-        scale: Range = (0.9, 1.1),
+        translation: Range = shift,
+        scale: Range = factor,
         sources: int | None = None,
         noise: float = 0.0,
     ) -> ParametricFamily:
@@ -46,18 +48,8 @@ def _translated(surface: Surface, prior: Prior) -> Callable[..., ParametricFamil
 
 
 def _standard(surface: Surface) -> Callable[..., ParametricFamily]:
-    def builder(
-        *,
-        translation: Range = SHIFT,
-        scale: Range = (1.0, 1.0),
-        sources: int | None = None,
-        noise: float = 0.0,
-    ) -> ParametricFamily:
-        prior = standard_prior(surface)
-        family = translated_family(surface, prior, translation=translation, scale=scale)
-        return family.restricted(sources).observed_with(noise)
-
-    return builder
+    """Return the builder of a standard function, about which only its scale is known."""
+    return _translated(surface, default_prior(surface.dim), shift=SHIFT, factor=(1.0, 1.0))
 
 
 def _rhino_1(
@@ -72,9 +64,7 @@ def _rhino_2(
     return rhino_2_family(height).restricted(sources).observed_with(noise)
 
 
-def _furuta(
-    make: Callable[..., ParametricFamily],
-) -> Callable[..., ParametricFamily]:
+def _furuta(make: Callable[..., ParametricFamily]) -> Callable[..., ParametricFamily]:
     def builder(
         *,
         scale: Range = (0.75, 1.25),

@@ -12,7 +12,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from metabo.gp import Prior, default_prior
 from metabo.shapes import Float
 from metabo.tasks.synthetic import Surface
 
@@ -127,8 +126,3 @@ STANDARD: dict[str, Surface] = {
         ),
     )
 }
-
-
-def standard_prior(surface: Surface) -> Prior:
-    """Return the prior of a user who knows nothing about a function but its scale."""
-    return default_prior(surface.dim)

@@ -272,7 +272,7 @@ def test_parameters_must_be_positive_and_named():
     with pytest.raises(DataError, match="`mass_arm` is missing"):
         family.read([{k: v for k, v in NOMINAL.items() if k != "mass_arm"}])
     for scale in ("0..1", "-1..1", "2..1", "1..1e9"):
-        with pytest.raises(OptionError, match="`scale` is a range of shares"):
+        with pytest.raises(OptionError, match="`scale` must be a range of shares"):
             metabo.family(f"furuta:scale={scale}")
 
 

@@ -135,7 +135,7 @@ def test_validation_does_not_part_data_sets_of_one_origin():
     for seed in range(8):
         family = table_family("t", table, Split(validate=2, seed=seed))
         assert family.validation_names in pairs
-    with pytest.raises(OptionError, match=r"No 3 data sets can be kept.* Keep 2"):
+    with pytest.raises(OptionError, match=r"No 3 data sets can be held out.* Hold out 2"):
         table_family("t", table, Split(validate=3))
 
 
@@ -150,7 +150,7 @@ def test_task_files_name_data_sets():
 
 
 def test_a_family_without_test_data_sets_says_how_to_have_some():
-    with pytest.raises(OptionError, match=r"no data sets kept for testing.*fold=0"):
+    with pytest.raises(OptionError, match=r"no data sets held out for testing.*fold=0"):
         table_family("t", make(test=())).test()
 
 

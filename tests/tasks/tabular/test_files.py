@@ -122,7 +122,7 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         (ROWS, {"together": ["a"]}, r"`together` in .* must be a list of lists of names"),
         (ROWS, {"together": [["a", "c"]]}, r"Unknown data set `c`"),
         (ROWS, {"value": "score"}, r"has no column `score` with the result"),
-        (ROWS, {"parameters": {"rate": {}}}, r"names a parameter `rate` that is no column"),
+        (ROWS, {"parameters": {"rate": {}}}, r"names a parameter `rate` that is not a column"),
         (
             ROWS,
             {"parameters": {"lr": {"type": "real"}}},
@@ -159,15 +159,15 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         (ROWS, {"parameters": {"lr": "float"}}, r"`parameters` in .* must be like"),
         (ROWS, {"dataset": "study"}, r"line 2, has no column `study` with the data set"),
         (ROWS, {"dataset": 3}, r"`dataset` in .* must be the name of a column"),
-        (ROWS, {"ignore": ["study"]}, r"ignores `study`, which is no column"),
+        (ROWS, {"ignore": ["study"]}, r"ignores `study`, which is not a column"),
         (ROWS, {"test": [1]}, r"`test` in .* must be a list of names"),
         (ROWS, {"test": ["a", "a"]}, r"`test` in .* must be a list of names, each given once"),
         (ROWS, {"direction": "up"}, r"`direction` in .* must be `maximize` or `minimize`"),
-        (ROWS, {"value": "loss", "dataset": "loss"}, r"`value` in .* must be another column than"),
+        (ROWS, {"value": "loss", "dataset": "loss"}, r"`value` in .* must differ from the column"),
         (
             ROWS,
             {"value": "dataset"},
-            r"`value` in .* must be another column than that of the data",
+            r"`value` in .* must differ from the column of the data",
         ),
         (ROWS, {"ignore": ["value"]}, r"`ignore` in .* must not name the columns of results"),
         (ROWS, {"budget": 10**400}, r"in 1..10000, but is a whole number of about 400 digits"),
@@ -217,7 +217,7 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         ),
         (ROWS.replace("hinge", "hi\0nge"), {}, r"line 2, has a NUL character"),
         (ROWS.replace("loss", "l" * 2000), {}, r"name of a parameter must be .* 1000 characters"),
-        ("a," * 3_000_000, {}, r"columns of .* each another, but column 2 has `a` again"),
+        ("a," * 3_000_000, {}, r"columns of .* different names, but column 2 has `a` again"),
         ("x" * 10_000_000, {}, r"line 1, is not CSV: field larger than field limit"),
         (",".join(map(str, range(6000))), {}, r"must have rows"),
         (ROWS.replace("0.75", "1e308"), {}, r"line 5, must have a result within 1e\+100 of 0"),
@@ -228,7 +228,7 @@ def test_parquet_is_read_as_csv_is(tmp_path):
         ),
         (ROWS, {"budget": 0}, r"`budget` in .* must be a whole number in 1..10000"),
         (ROWS, {"tests": []}, r"must have no other fields than `value`, `dataset`"),
-        ("dataset,x,x,value\n", {}, r"columns of .* must have names, each another"),
+        ("dataset,x,x,value\n", {}, r"columns of .* must have different names"),
         ("dataset,x,value\n", {}, r"must have rows, but the files in .* have none"),
         (
             "dataset,value\na,1\na,2\n",
@@ -280,7 +280,7 @@ def test_the_usual_budget_is_no_more_than_the_configurations(tmp_path):
 def test_some_data_set_must_be_left_to_learn_from(tmp_path):
     folder = write(tmp_path / "t", ROWS)
     write(folder, json.dumps({"test": ["a", "b"]}), "table.json")
-    with pytest.raises(OptionError, match=r"All data sets are kept for testing"):
+    with pytest.raises(OptionError, match=r"All data sets are held out for testing"):
         tabular("t", folder)()
 
 
@@ -292,7 +292,7 @@ def test_files_must_have_the_same_columns(tmp_path):
 
 
 def test_a_folder_without_files_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"must hold CSV or Parquet files, but .* has none"):
+    with pytest.raises(DataError, match=r"must contain CSV or Parquet files, but .* has none"):
         read_table(tmp_path)
     with pytest.raises(DataError, match=r"cannot be read: no such folder"):
         read_table(tmp_path / "missing")

@@ -46,7 +46,9 @@ def test_absent_indices_are_zeros(tmp_path):
 def test_files_for_testing_have_no_say_in_ranges(tmp_path):
     outside = svm_lines(0.25) + "0.5 0:1.0 3:1.5 4:0.5\n"
     folder = folder_of(tmp_path / "svm", one=svm_lines(), wine=outside)
-    with pytest.raises(DataError, match=r"wine` is kept for testing and has 1.5 as parameter `C`"):
+    with pytest.raises(
+        DataError, match=r"wine` is held out for testing and has 1.5 as parameter `C`"
+    ):
         read_table(folder)
 
 

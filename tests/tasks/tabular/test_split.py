@@ -51,5 +51,7 @@ def test_what_is_kept_apart_comes_first_and_whole():
         "set-4",
     )
     assert kept_apart(NAMES, 5, together=[["set-3", "set-9"]])[-1] == "set-9"
-    with pytest.raises(OptionError, match=r"No 1 data sets can be kept.* Keep 0, or another"):
+    with pytest.raises(
+        OptionError, match=r"No 1 data sets can be held out.* Hold out 0, or another"
+    ):
         kept_apart(NAMES[:2], 1, together=[NAMES[:2]])

@@ -1,4 +1,4 @@
-"""Tuning a pendulum's controller as a task: four gains in, minus the log of a cost out."""
+"""Tuning a pendulum's controller as a task: a function of four gains, minus the log of a cost."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,11 +25,17 @@ class FurutaTasks:
     """A batch of pendula whose controllers are to be tuned: f = -log10 of the cost per second."""
 
     model: Published | Physical
+    """Simulation of a trial."""
     box: GainBox
+    """Gains that are searched."""
     mass_arm: Float[Tensor, " E"]
+    """Mass of the arm, in kg."""
     mass_pendulum: Float[Tensor, " E"]
+    """Mass of the pendulum, in kg."""
     length_arm: Float[Tensor, " E"]
+    """Length of the arm, in m."""
     length_pendulum: Float[Tensor, " E"]
+    """Length of the pendulum, in m."""
     regulator: Float[Tensor, "E 4"]
     """LQR gains of each pendulum; they may lie outside the box."""
 
@@ -37,29 +43,29 @@ class FurutaTasks:
     def of(
         cls, model: Published | Physical, box: GainBox, parameters: Mapping[str, Tensor]
     ) -> "FurutaTasks":
-        """Tasks from their parameters by name; their regulators are found here, once."""
+        """Return the tasks with these named parameters, after computing their LQR gains."""
         return cls(model, box, **parameters, regulator=model.regulator(model.body(**parameters)))
 
     @property
     def optimum(self) -> Float[Tensor, " E"]:
-        """The value of the LQR gains: about the largest there is; few points exceed it."""
+        """Value of the LQR gains, which is about the maximum: few points exceed it."""
         return self.score(self.regulator[:, None])[:, 0]
 
     def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
         """Evaluate the gains at points of the unit cube."""
-        # Elsewhere the check would wait for the device, which a recorded graph cannot.
+        # On a GPU the check would wait for the device, which a recorded graph cannot do.
         if x.device.type == "cpu":
             require_inside(x)
         return self.score(self.box.decode(x))
 
     def score(self, gains: Float[Tensor, "E N 4"]) -> Float[Tensor, "E N"]:
-        """Evaluate gains, in the box or not, all simulations in one batch."""
+        """Evaluate gains, inside or outside the box, with all simulations in one batch."""
         return -self.trial(gains)[0].log10()
 
     def trial(
         self, gains: Float[Tensor, "E N 4"]
     ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N"]]:
-        """Cost per second, and the share of the time until a crash: 1 where there is none."""
+        """Return the cost per second, and the share of the time before a crash, or else 1."""
         n = gains.shape[1]
         body = self.model.body(
             self.mass_arm, self.mass_pendulum, self.length_arm, self.length_pendulum
@@ -70,11 +76,11 @@ class FurutaTasks:
         return cost.unflatten(0, gains.shape[:2]), share.unflatten(0, gains.shape[:2])
 
     def take(self, index: Int[Tensor, " n"]) -> "FurutaTasks":
-        """The tasks with these numbers."""
+        """Return the tasks with these indices."""
         return self._with(lambda part: part[index])
 
     def to(self, device: torch.device | str) -> "FurutaTasks":
-        """The same tasks on another device."""
+        """Return the same tasks on another device."""
         return self._with(lambda part: part.to(device))
 
     def _with(self, change: Callable[[Tensor], Tensor]) -> "FurutaTasks":
@@ -92,7 +98,7 @@ class FurutaTasks:
 PUBLISHED_BOX = GainBox((-0.5, -1.6, -0.1, -0.04), (0.2, 4.0, 0.04, 0.1))
 PUBLISHED_PRIOR = Prior.of([0.1] * 4, signal_variance=1.5, noise_variance=1e-2, mean="observed")
 PHYSICAL_BOX = GainBox((-20.0, -50.0, -10.0, -6.0), (8.0, 200.0, 4.0, 14.0))
-# Both found by `python studies/furuta_setting.py`.
+# `python studies/furuta_setting.py` found the physical box and prior.
 PHYSICAL_PRIOR = Prior.of(
     [0.122, 0.034, 0.043, 0.059], signal_variance=0.61, noise_variance=2.5e-6, mean="observed"
 )
@@ -101,21 +107,21 @@ PHYSICAL_PRIOR = Prior.of(
 def furuta_reference_family(
     scale: Range = (0.75, 1.25), *, fused: Fused = "cuda"
 ) -> ParametricFamily:
-    """The published simulation, by default with the published range of parameters.
+    """Return the published simulation, by default with the published range of parameters.
 
     Args:
-        scale: Least and largest share of the nominal masses and lengths.
-        fused: Where its steps are compiled into one kernel.
+        scale: Range of masses and lengths, as shares of the nominal ones.
+        fused: Devices on which time steps are compiled into one kernel.
     """
     return _family("furuta-reference", Published(fused), PUBLISHED_BOX, PUBLISHED_PRIOR, scale)
 
 
 def furuta_family(scale: Range = (0.75, 1.25), *, fused: Fused = "cuda") -> ParametricFamily:
-    """The physically correct simulation, by default with the published range of parameters.
+    """Return the physically correct simulation, by default with the published parameters.
 
     Args:
-        scale: Least and largest share of the nominal masses and lengths.
-        fused: Where its steps are compiled into one kernel.
+        scale: Range of masses and lengths, as shares of the nominal ones.
+        fused: Devices on which time steps are compiled into one kernel.
     """
     return _family("furuta", Physical(fused), PHYSICAL_BOX, PHYSICAL_PRIOR, scale)
 
@@ -123,11 +129,11 @@ def furuta_family(scale: Range = (0.75, 1.25), *, fused: Fused = "cuda") -> Para
 def _family(
     name: str, model: Published | Physical, box: GainBox, prior: Prior, scale: Range
 ) -> ParametricFamily:
-    """A family whose masses and lengths are drawn as shares of the nominal ones."""
+    """Return a family whose masses and lengths are drawn as shares of the nominal ones."""
     low, high = scale
     if not 0.01 <= low <= high <= 100:
         raise OptionError(
-            "`scale` is a range of shares of the nominal masses and lengths within 0.01..100, "
+            "`scale` must be a range of shares of the nominal masses and lengths in 0.01..100, "
             f"but got {low}..{high}."
         )
     parameters = tuple(

@@ -1,4 +1,4 @@
-"""One kernel instead of hundreds for a few steps of a simulation."""
+"""Compilation of a few steps of a simulation into one kernel instead of hundreds."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,16 +11,16 @@ from metabo.tasks.furuta.mechanics import State
 
 Step = Callable[..., tuple[State, Tensor, Tensor]]
 Fused = Literal["never", "cuda", "always"]
-"""Where steps are compiled: nowhere, on CUDA (by Triton), or on CPUs too (by a C++ compiler)."""
+"""Devices on which steps are compiled: none, CUDA (by Triton), or CPUs too (by a C++ compiler)."""
 
 
 def fused_steps(
     where: Fused, step: Step, n_steps: int, like: Tensor, *, at_once: int = 1
 ) -> tuple[Step, int]:
-    """What to call and how often, for so many steps on the device of a tensor.
+    """Return the function to call for `n_steps` steps on the device of a tensor, and the calls.
 
-    It is the step itself, or some of them compiled into one kernel. Several pay where a call takes
-    longer than a step, which is so unless the step is long.
+    The function is the step itself, or `at_once` steps compiled into one kernel. Several steps at
+    once pay if a call takes longer than a step, that is, unless the step is long.
     """
     if not (where == "always" or (where == "cuda" and like.is_cuda)):
         return step, n_steps
@@ -31,7 +31,7 @@ def fused_steps(
 
 @lru_cache(maxsize=8)
 def _compiled(step: Step, at_once: int) -> Step:
-    """What torch makes of it, at the first call, in some 20 s."""
+    """Return `at_once` steps as one compiled function; torch compiles it in about 20 s."""
 
     def several(
         x: State, total: Tensor, steps: Tensor, *setting: object

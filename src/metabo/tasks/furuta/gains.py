@@ -11,23 +11,29 @@ from metabo.space import Float as Gain
 from metabo.space import Space
 
 GAINS = ("arm", "pendulum", "arm_speed", "pendulum_speed")
-"""What each gain multiplies."""
+"""Names of the gains: the part of the state that each multiplies."""
 
 
 @dataclass(frozen=True)
 class GainBox:
-    """The gains that are searched, and their place in the unit cube."""
+    """The box of gains that is searched, scaled to the unit cube."""
 
     low: tuple[float, float, float, float]
+    """Smallest gains."""
     high: tuple[float, float, float, float]
+    """Largest gains."""
 
     def decode(self, x: Float[Tensor, "*n 4"]) -> Float[Tensor, "*n 4"]:
-        """The gains at points of the unit cube."""
+        """Return the gains at points of the unit cube."""
         gains = (a + (b - a) * x[..., i] for i, (a, b) in enumerate(self._sides))
         return torch.stack(list(gains), -1)
 
     def encode(self, gains: Float[Tensor, "*n 4"]) -> Float[Tensor, "*n 4"]:
-        """The points of the unit cube at which gains lie."""
+        """Return the points of the unit cube for gains.
+
+        Raises:
+            DomainError: If gains lie outside the box.
+        """
         x = torch.stack(
             [(gains[..., i] - a) / (b - a) for i, (a, b) in enumerate(self._sides)], -1
         )
@@ -41,7 +47,7 @@ class GainBox:
 
     @property
     def space(self) -> Space:
-        """The gains by name."""
+        """The gains as named parameters."""
         sides = zip(GAINS, self._sides, strict=True)
         return Space({name: Gain(*side) for name, side in sides})
 

@@ -1,10 +1,10 @@
-"""A stand-in for the hardware: what the simulation leaves out, in MuJoCo.
+"""A stand-in for the hardware: a MuJoCo model of effects that the simulation leaves out.
 
-Beside `physical.py` there is damping, dry friction that is larger at rest, a motor that follows
-its voltage with a lag and is stronger or weaker than its data sheet, encoders that count, speeds
-filtered from those counts, a controller that samples five times as often but acts late, an
-upright position that was calibrated badly, and a push against the pendulum halfway through.
-Variations differ in all of it.
+In addition to `physical.py` there is damping, dry friction that is larger at rest, a motor that
+follows its voltage with a lag and is stronger or weaker than its data sheet, encoders with
+discrete counts, speeds filtered from those counts, a controller that samples five times as often
+but acts late, a badly calibrated upright position, and a push against the pendulum halfway
+through. Variations differ in all of these.
 """
 
 import math
@@ -30,16 +30,17 @@ from metabo.tasks.furuta.physical import (
 )
 
 SECONDS = 5.0
+"""Duration of a trial, s."""
 PERIOD = 0.002
-"""Period of the controller, s."""
+"""Sampling period of the controller, s."""
 SUBSTEPS = 2
-"""Steps of MuJoCo in a period."""
+"""Number of MuJoCo's time steps in a period."""
 COUNT = 2 * math.pi / 2048
 """Angle per count of the encoders, rad."""
 CUTOFF = 150.0
 """Cutoff frequency of the filter that turns counts into speeds, rad/s."""
 STRIBECK = 0.2
-"""Speed at which friction has lost most of what it has more at rest, rad/s."""
+"""Speed at which most of the additional friction at rest has vanished, rad/s."""
 
 
 @dataclass(frozen=True)
@@ -47,23 +48,29 @@ class Variation:
     """One copy of the machine."""
 
     mass_pendulum: float
+    """Mass of the pendulum, kg."""
     mass_arm: float
+    """Mass of the arm, kg."""
     length_pendulum: float
+    """Length of the pendulum, m."""
     length_arm: float
+    """Length of the arm, m."""
     strength: float
     """Strength of the motor, as a share of the value in its data sheet."""
     lag: float
     """Time constant of the motor's voltage, s."""
     delay: int
-    """Periods between a measurement and the voltage that answers it."""
+    """Number of periods between a measurement and the resulting voltage."""
     arm_damping: float
-    """N m s/rad; likewise the pendulum's."""
+    """Damping of the arm, N m s/rad."""
     pendulum_damping: float
+    """Damping of the pendulum, N m s/rad."""
     arm_friction: float
-    """Dry friction, N m; likewise the pendulum's."""
+    """Dry friction of the arm, N m."""
     pendulum_friction: float
+    """Dry friction of the pendulum, N m."""
     stiction: float
-    """Friction at rest over that in motion."""
+    """Ratio of friction at rest to friction in motion."""
     tilt: float
     """Error of the upright position, rad."""
     push: float
@@ -71,7 +78,7 @@ class Variation:
 
     @classmethod
     def numbered(cls, number: int) -> "Variation":
-        """The variation of a number, always the same."""
+        """Return the variation with this number, which is always the same."""
         draws = torch.rand(
             len(fields(cls)), generator=generator(number, "furuta variations"), dtype=torch.float64
         ).tolist()
@@ -98,18 +105,18 @@ _RANGES = {name: (0.9 * value, 1.1 * value) for name, value in NOMINAL.items()} 
 
 @dataclass(frozen=True)
 class Trial:
-    """What a trial on the machine gave."""
+    """Result of a trial on the machine."""
 
     cost: float
-    """Per second, as the simulation's."""
+    """Cost per second, defined as in the simulation."""
     share: float
-    """Share of the five seconds until the trial was over."""
+    """Share of the five seconds until the trial ended."""
     angles: tuple[tuple[float, float], ...] = ()
-    """Arm and pendulum in every period, where they were asked for."""
+    """Angles of arm and pendulum in every period, rad, if they were requested."""
 
 
 def run(variation: Variation, gains: tuple[float, ...], *, record: bool = False) -> Trial:
-    """Try gains on a machine, from the same start as in the simulation."""
+    """Try gains on a machine, from the same initial state as in the simulation."""
     mujoco, model, data = _machine(variation)
     mujoco.mj_resetData(model, data)
     data.qpos[:] = 0.0, START
@@ -163,7 +170,11 @@ def run(variation: Variation, gains: tuple[float, ...], *, record: bool = False)
 
 
 def require_mujoco() -> Any:
-    """MuJoCo's module."""
+    """Return the module of MuJoCo.
+
+    Raises:
+        OptionError: If MuJoCo is not installed.
+    """
     try:
         import mujoco
     except ImportError:
@@ -182,11 +193,11 @@ def _machine(variation: Variation) -> tuple[Any, Any, Any]:
 
 
 def mjcf(variation: Variation) -> str:
-    """The machine for MuJoCo: two rods, each turning about its end."""
+    """Return the machine as a MuJoCo model: two rods, each turning about its end."""
     arm, pendulum = variation.length_arm, variation.length_pendulum
     across = variation.mass_arm * arm**2 / 12
     along = variation.mass_pendulum * pendulum**2 / 12
-    thin = 1e-4  # of the inertia across a rod, about the rod itself; MuJoCo wants it positive
+    thin = 1e-4  # ratio of a rod's inertia about itself to that across it; must be positive
     return f"""
 <mujoco>
   <option timestep="{PERIOD / SUBSTEPS}" gravity="0 0 -{GRAVITY}" integrator="implicitfast"/>

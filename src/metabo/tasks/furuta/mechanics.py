@@ -1,14 +1,14 @@
-"""How a rotary (Furuta) pendulum moves: a driven arm that turns, a pendulum at its tip.
+"""Equations of motion of a rotary (Furuta) pendulum: a driven arm with a pendulum at its tip.
 
-A state x is the angles of arm (theta) and pendulum (alpha, 0 is upright) in rad, then their speeds
-in rad/s, each a tensor over simulations. With s = sin alpha and c = cos alpha
+A state x consists of the angles of arm (theta) and pendulum (alpha, 0 is upright) in rad, then
+their speeds in rad/s, each a tensor over simulations. With s = sin alpha and c = cos alpha
 
     (a + b s^2) theta'' - p c alpha'' = torque - s (2 b c theta' alpha' + p alpha'^2)
     -p c theta'' + d alpha''          = s (b c theta'^2 + g)
 
-where a, b, p, d and g are what masses and lengths amount to (`Coefficients`).
-`docs/concepts/pendulum.md` derives them. Operations are written so that few kernels run: a
-simulation is thousands of them.
+where a, b, p, d and g follow from masses and lengths (`Coefficients`).
+`docs/concepts/pendulum.md` derives them. Operations are written so that few kernels are launched,
+since a simulation takes thousands of steps.
 """
 
 import math
@@ -26,13 +26,13 @@ NOMINAL = {
     "length_pendulum": 0.129,
     "length_arm": 0.085,
 }
-"""The measured QUBE-Servo 2, in kg and m.
+"""Measured masses and lengths of the QUBE-Servo 2, in kg and m.
 
-The order is that of the published source tasks' Sobol sequence.
+They are in the order of the axes of the Sobol sequence of the published source tasks.
 """
 GRAVITY = 9.81
 START = math.radians(10)
-"""Angle of the pendulum when a trial begins, at rest and with the arm at zero."""
+"""Initial angle of the pendulum, rad; it is at rest, and the arm is at zero."""
 
 
 State = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -54,7 +54,7 @@ def simulated(
     body: Coefficients,
     gains: State,
 ) -> tuple[Tensor, Tensor]:
-    """What trials from the start have cost after so many calls, and the steps they went on for."""
+    """Return the cost of trials after `n_calls` calls of `step`, and their lengths in steps."""
     zero = torch.zeros_like(body.a)
     x: State = (zero, zero + START, zero, zero)
     total, steps = zero, zero
@@ -64,14 +64,14 @@ def simulated(
 
 
 def rate(x: State, torque: Tensor, body: Coefficients, *, is_published: bool = False) -> State:
-    """The time derivative of a state under a torque on the arm, in N m.
+    """Return the time derivative of a state under a torque on the arm.
 
     Args:
-        x: The state.
-        torque: One for each simulation.
-        body: Likewise.
-        is_published: Adds p theta' alpha' in the last bracket: the published program leaves the
-            term of the other sign out that cancels it.
+        x: State of each simulation.
+        torque: Torque in N m for each simulation.
+        body: Coefficients for each simulation.
+        is_published: Whether to add p theta' alpha' in the last bracket: the published program
+            omits the term of opposite sign that cancels it.
     """
     _, pendulum, spin, swing = x
     s, c = pendulum.sin(), pendulum.cos()
@@ -91,7 +91,7 @@ def rate(x: State, torque: Tensor, body: Coefficients, *, is_published: bool = F
 
 
 def dot(gains: State, x: State) -> Tensor:
-    """K x, each simulation with its own gains."""
+    """Return K x, where each simulation has its own gains."""
     total = gains[0] * x[0]
     for k, part in zip(gains[1:], x[1:], strict=True):
         total = torch.addcmul(total, k, part)
@@ -99,19 +99,19 @@ def dot(gains: State, x: State) -> Tensor:
 
 
 def after(x: State, slope: State, seconds: float) -> State:
-    """Where a constant slope leads."""
+    """Return the state after some time at a constant slope."""
     a, b, c, d = (torch.add(p, q, alpha=seconds) for p, q in zip(x, slope, strict=True))
     return a, b, c, d
 
 
 def chosen(is_new: Tensor, new: State, old: State) -> State:
-    """The new state of some simulations, the old one of the others."""
+    """Return the new state where `is_new`, and the old state elsewhere."""
     a, b, c, d = (torch.where(is_new, p, q) for p, q in zip(new, old, strict=True))
     return a, b, c, d
 
 
 def runge_kutta(x: State, slope: Callable[[State], State], seconds: float) -> State:
-    """The state some time later, by one step of the method of order four."""
+    """Return the state after some time, by one step of the Runge-Kutta method of order four."""
     first = slope(x)
     second = slope(after(x, first, seconds / 2))
     third = slope(after(x, second, seconds / 2))
@@ -123,7 +123,7 @@ def runge_kutta(x: State, slope: Callable[[State], State], seconds: float) -> St
 def linearized(
     body: Coefficients, *, damping: float = 0.0, stiffness: float = 0.0
 ) -> tuple[Float[Tensor, "E 4 4"], Float[Tensor, "E 4 1"]]:
-    """F and G of x' = F x + G torque near the upright equilibrium.
+    """Return F and G of x' = F x + G torque near the upright equilibrium.
 
     Damping and stiffness are those of the arm, in N m s/rad and N m/rad.
     """
@@ -142,7 +142,7 @@ def linearized(
 
 
 def energy(x: State, body: Coefficients) -> Tensor:
-    """Kinetic and potential energy, J."""
+    """Return the sum of kinetic and potential energy, in J."""
     _, pendulum, spin, swing = x
     s, c = pendulum.sin(), pendulum.cos()
     kinetic = 0.5 * ((body.a + body.b * s * s) * spin * spin + body.d * swing * swing)

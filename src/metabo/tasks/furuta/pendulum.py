@@ -1,4 +1,4 @@
-"""What all pendula have in common, simulated or real: trials with gains."""
+"""The common protocol of simulated and real pendula: trials with gains."""
 
 from typing import Protocol, runtime_checkable
 
@@ -14,11 +14,11 @@ class PendulumTasks(Protocol):
 
     @property
     def box(self) -> GainBox:
-        """The gains that are searched."""
+        """Box of gains that is searched."""
         ...
 
     def trial(
         self, gains: Float[Tensor, "E N 4"]
     ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N"]]:
-        """Cost per second, and the share of the time until a crash: 1 where there is none."""
+        """Return the cost per second, and the share of the time before a crash, or else 1."""
         ...

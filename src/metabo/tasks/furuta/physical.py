@@ -1,10 +1,10 @@
-"""A physically right model of the pendulum: two thin rods and a voltage-driven motor.
+"""A physically correct model of the pendulum: two thin rods and a voltage-driven motor.
 
-The arm turns about its end, the pendulum about the arm's tip; the motor has back-EMF and no
-friction. A digital controller sets V = -K x a hundred times a second and holds it; in between the
-equations are integrated by Runge-Kutta's method of order four. A trial is over, at a cost for the
-time that remains, when the pendulum falls below the horizontal, the arm makes half a turn, or more
-voltage is asked for than is safe.
+The arm turns about its end, and the pendulum about the arm's tip; the motor has back-EMF and no
+friction. A digital controller sets V = -K x a hundred times a second; in between, V is constant
+and the equations are integrated by the Runge-Kutta method of order four. A trial ends, at a cost
+for the remaining time, when the pendulum falls below the horizontal, the arm makes half a turn, or
+the controller demands more voltage than is safe.
 """
 
 import math
@@ -29,33 +29,36 @@ from metabo.tasks.furuta.mechanics import (
 from metabo.tasks.furuta.riccati import lqr
 
 STEP = 0.01
+"""Time step, s."""
 STEPS = 500
+"""Number of time steps in a trial."""
 RESISTANCE = 8.4
-"""Resistance of the motor, ohm; this and the next are from its data sheet."""
+"""Resistance of the motor, ohm, from its data sheet."""
 TORQUE_CONSTANT = 0.042
-"""N m/A, and V s/rad of back-EMF."""
+"""Torque constant, N m/A, and back-EMF constant, V s/rad, of the motor, from its data sheet."""
 PER_VOLT = TORQUE_CONSTANT / RESISTANCE
-"""N m/V of the motor at rest."""
+"""Torque per volt of the motor at rest, N m/V."""
 BRAKE = TORQUE_CONSTANT**2 / RESISTANCE
-"""N m s/rad that the back-EMF takes away."""
+"""Damping by back-EMF, N m s/rad."""
 VOLTAGE_LIMIT = 10.0
 PENDULUM_LIMIT = math.pi / 2
 ARM_LIMIT = math.pi
 ANGLE_COST, SPEED_COST, VOLTAGE_COST = 5.0, 0.1, 0.5
 CRASH_COST = 1e3
-"""Per second that a crashed trial would have had to go on."""
+"""Cost per second of the time that remains after a crash."""
 
 
 @dataclass(frozen=True)
 class Physical:
-    """Five seconds under V = -K x, the motor's voltage."""
+    """Trials of five seconds with the motor's voltage V = -K x."""
 
     fused: Fused = "cuda"
+    """Devices on which time steps are compiled into one kernel."""
 
     def body(
         self, mass_arm: Tensor, mass_pendulum: Tensor, length_arm: Tensor, length_pendulum: Tensor
     ) -> Coefficients:
-        """The coefficients of two thin rods, each turning about its end."""
+        """Return the coefficients of two thin rods, each turning about its end."""
         swing = mass_pendulum * length_pendulum.square() / 3
         return Coefficients(
             a=(mass_arm / 3 + mass_pendulum) * length_arm.square(),
@@ -66,7 +69,7 @@ class Physical:
         )
 
     def regulator(self, body: Coefficients) -> Float[Tensor, "E 4"]:
-        """LQR gains for the linearized motion under a voltage that is held for a step."""
+        """Return LQR gains for the linearized motion with a voltage that is constant in a step."""
         drift, push = linearized(body, damping=BRAKE)
         both = torch.cat([drift, PER_VOLT * push], -1)  # E 4 5
         both = torch.cat([both, torch.zeros_like(both[:, :1])], -2)
@@ -76,7 +79,7 @@ class Physical:
         return lqr(moved[:, :4, :4], moved[:, :4, 4:], cost, voltage)[:, 0]
 
     def trial(self, body: Coefficients, gains: State) -> tuple[Tensor, Tensor]:
-        """Cost per second of each simulation, and the share of its time until it crashed."""
+        """Return the cost per second of each simulation, and the share of time until a crash."""
         step, n_calls = fused_steps(self.fused, _step, STEPS, body.a)
         total, steps = simulated(step, n_calls, body, gains)
         cost = (total + CRASH_COST * (STEPS - steps)) / STEPS
@@ -86,14 +89,14 @@ class Physical:
 def _step(
     x: State, total: Tensor, steps: Tensor, body: Coefficients, gains: State
 ) -> tuple[State, Tensor, Tensor]:
-    """One step of the trials that go on; the others stand still, unsafe, and so stay over."""
+    """Take one step of the running trials; the others keep their unsafe state."""
     asked = -dot(gains, x)
     is_safe = (
-        (asked.abs() <= VOLTAGE_LIMIT)  # not so for NaN
+        (asked.abs() <= VOLTAGE_LIMIT)  # false for NaN
         & (x[0].abs() <= ARM_LIMIT)
         & (x[1].abs() <= PENDULUM_LIMIT)
     )
-    # Bounded also where it is unsafe: what is computed there and thrown away must not overflow.
+    # Unsafe voltages are clamped, too: their discarded results must not overflow.
     voltage = asked.clamp(-VOLTAGE_LIMIT, VOLTAGE_LIMIT)
     push = PER_VOLT * voltage
 

@@ -1,4 +1,4 @@
-"""The family `furuta-real`: ten machines that the training simulation does not know."""
+"""The family `furuta-real`: ten machines with effects that the training simulation omits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ BEST_GAINS: tuple[tuple[float, float, float, float], ...] = (
     (-3.635, 39.285, -1.944, 3.894),
     (-3.564, 36.95, -1.274, 2.664),
 )
-"""The best known gains of each variation.
+"""Best known gains of each variation.
 
-Found by `python studies/furuta_real.py --search`: Sobol points around the LQR gains, then an
+`python studies/furuta_real.py --search` found them: Sobol points around the LQR gains, then an
 evolution strategy, each judged by the mean of five trials whose gains differ by up to 0.1 %.
 """
 BEST: tuple[float, ...] = (
@@ -48,23 +48,24 @@ BEST: tuple[float, ...] = (
     0.39,
     0.3414,
 )
-"""Values of the best gains, by those five trials; a luckier single trial has negative regret."""
+"""Values of the best gains in those five trials; a lucky single trial can have negative regret."""
 
 
 @dataclass(frozen=True)
 class RealTasks:
-    """Machines by number; every point is a trial on one of them, one after the other."""
+    """Machines by number; every evaluation is a trial on one of them, one after the other."""
 
     number: Int[Tensor, " E"]
+    """Number of each machine, 0 to 9."""
 
     @property
     def box(self) -> GainBox:
-        """That of the simulation."""
+        """Box of gains that is searched, as in the simulation."""
         return PHYSICAL_BOX
 
     @property
     def optimum(self) -> Float[Tensor, " E"]:
-        """The best known values."""
+        """Best known values."""
         values = torch.tensor(BEST, dtype=torch.float64)[self.number.cpu()]
         return values.to(self.number.device)
 
@@ -76,7 +77,7 @@ class RealTasks:
     def trial(
         self, gains: Float[Tensor, "E N 4"]
     ) -> tuple[Float[Tensor, "E N"], Float[Tensor, "E N"]]:
-        """Cost per second, and the share of the time until a crash: 1 where there is none."""
+        """Return the cost per second, and the share of the time before a crash, or else 1."""
         results = [
             [run(Variation.numbered(number), tuple(point)) for point in points]
             for number, points in zip(self.number.tolist(), gains.tolist(), strict=True)
@@ -86,34 +87,39 @@ class RealTasks:
         return gains.new_tensor(cost), gains.new_tensor(share)
 
     def take(self, index: Int[Tensor, " n"]) -> "RealTasks":
-        """The machines with these numbers in this batch."""
+        """Return the machines with these indices in the batch."""
         return RealTasks(self.number[index])
 
     def to(self, device: torch.device | str) -> "RealTasks":
-        """The same machines, for points on another device; trials run on the CPU."""
+        """Return the same machines for points on another device; trials run on the CPU."""
         return RealTasks(self.number.to(device))
 
 
 @dataclass(frozen=True)
 class FurutaReal:
-    """The machines, and the simulation's source tasks for those who learn from it."""
+    """The machines as test tasks, with source tasks from the simulation."""
 
     domain: Domain
+    """The unit cube."""
     prior: Prior
+    """GP hyperparameters of the surrogate model."""
     noise: float = 0.0
+    """Standard deviation of the Gaussian noise in observed values."""
     name: str = "furuta-real"
+    """Name that the family is registered under."""
     budget: int = 25
+    """Number of evaluations in an episode."""
     preset: str = "default"
-    """Name of the training preset; training on the machines themselves is not intended."""
+    """Name of the default training preset; training on the machines themselves is not intended."""
 
     @property
     def summary(self) -> Summary:
-        """Regret is summarized by its median over the machines."""
+        """Median of the regret over the machines."""
         return "median"
 
     @property
     def provenance(self) -> None:
-        """None: the tasks are simulated, not measured."""
+        """None, because the tasks are simulated, not measured."""
         return
 
     @property
@@ -122,7 +128,7 @@ class FurutaReal:
         return PHYSICAL_BOX.space
 
     def sample(self, n: int, generator: torch.Generator) -> Tasks:
-        """The first `n` variations: there are ten, not drawn but numbered."""
+        """Return the first `n` of the ten variations, which are numbered, not drawn."""
         require_mujoco()
         if n > len(BEST):
             raise OptionError(
@@ -133,15 +139,15 @@ class FurutaReal:
 
     @property
     def max_sources(self) -> int:
-        """The simulation's."""
+        """Number of source tasks of the simulation."""
         return furuta_family().max_sources
 
     def sources(self, n: int) -> Tasks:
-        """The first `n` source tasks of the simulation `furuta`: a machine has none."""
+        """Return the first `n` source tasks of the simulation `furuta`, as machines have none."""
         return furuta_family().sources(n)
 
     def restricted(self, n_sources: int | None) -> "FurutaReal":
-        """The family itself; there are no fewer machines to choose from."""
+        """Return the family itself, which cannot be restricted to some sources."""
         if n_sources is not None:
             raise OptionError(
                 "The family `furuta-real` cannot be restricted to some `sources`: its machines "
@@ -150,26 +156,26 @@ class FurutaReal:
         return self
 
     def validation(self) -> None:
-        """There is nothing to choose by: the machines are for testing."""
+        """Return None: the machines are for testing only."""
         return
 
     def test(self) -> "FurutaReal":
-        """The machines."""
+        """Return the family itself: the machines."""
         return self
 
     @property
     def n_tasks(self) -> int:
-        """How many machines there are."""
+        """Number of machines."""
         return len(BEST)
 
     def read(self, records: Sequence[Mapping[str, object]]) -> Tasks:
-        """Machines by their `variation`, 0 to 9."""
+        """Return the machines that records such as `{"variation": 3}` name."""
         require_mujoco()
         found = read_records(records, {"variation": whole(0, len(BEST) - 1)})
         return RealTasks(torch.tensor([record["variation"] for record in found]))
 
 
 def furuta_real_family(*, noise: float = 0.0) -> FurutaReal:
-    """The machines, observed with Gaussian noise, which the surrogate model knows of."""
+    """Return the machines, observed with Gaussian noise, which the surrogate model includes."""
     NOISE.require("noise", noise)
     return FurutaReal(Box(4), PHYSICAL_PRIOR.with_noise(noise), noise)

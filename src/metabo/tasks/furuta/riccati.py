@@ -1,4 +1,4 @@
-"""Linear quadratic regulators for many systems at once."""
+"""Linear quadratic regulators for a batch of systems."""
 
 import torch
 from torch import Tensor
@@ -6,7 +6,7 @@ from torch import Tensor
 from metabo.shapes import Float
 
 _DOUBLINGS = 30
-"""The doubling reaches 2^30 time steps: far beyond what a regulator takes to settle."""
+"""Number of doublings: 2^30 time steps are far more than a regulator takes to settle."""
 
 
 def lqr(
@@ -15,10 +15,10 @@ def lqr(
     state_cost: Float[Tensor, "n n"],
     input_cost: Float[Tensor, "m m"],
 ) -> Float[Tensor, "E m n"]:
-    """The gains K of u = -K x that minimize the sum of x'Qx + u'Ru for x <- A x + B u.
+    """Return the gains K of u = -K x that minimize the sum of x'Qx + u'Ru for x <- A x + B u.
 
-    P solves the discrete algebraic Riccati equation. The structured doubling algorithm takes its
-    recursion 1, 2, 4, ... steps at a time, so a fixed number of doublings is exact to rounding.
+    P solves the discrete algebraic Riccati equation. The structured doubling algorithm takes 1, 2,
+    4, ... steps of its recursion at a time, so a fixed number of doublings is exact to rounding.
     """
     identity = torch.eye(drift.shape[-1], dtype=drift.dtype, device=drift.device)
     a = drift

@@ -1,4 +1,4 @@
-"""From a folder to a family: read the table, then decide who learns and who is kept apart."""
+"""From a folder to a family: read the table, then split its data sets."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -15,25 +15,30 @@ from metabo.tasks.tabular.split import Split
 from metabo.tasks.tabular.table import Table
 
 SHIPPED = Path(__file__).parent.parent / "tables"
-"""Our own measurements, a folder each."""
+"""Folder of the tables that come with the package, each in its own folder."""
 
 
 def read_table(folder: str | Path, *, grid: Grid = "complete") -> Table:
-    """The table in a folder of CSV or Parquet files, or of the published files.
+    """Read the table in a folder of CSV or Parquet files, or of the published files.
 
     Args:
-        folder: Where the files are.
-        grid: For the published SVM files, all 168 configurations or the published program's 143.
+        folder: Folder with the files.
+        grid: Configurations of the published SVM files: all 168 (`complete`), or the 143 that the
+            published program used (`published`).
+
+    Raises:
+        DataError: If a file cannot be read, or its content is not valid.
+        OptionError: If `grid` is given for other files than the published ones.
     """
     path = user_path(folder, "table folder")
     return _read(path, grid, tuple(_stamp(entry) for entry in entries(path, "table folder")))
 
 
 def _stamp(path: Path) -> tuple[str, int, int]:
-    """What tells a file from an earlier one of its name."""
+    """Return what distinguishes a file from an earlier one of the same name."""
     try:
         known = path.stat()
-    except OSError:  # a link that leads nowhere, or a file that vanished: if needed, it is named
+    except OSError:  # a dangling link or a removed file; reading it will raise
         return path.name, 0, 0
     return path.name, known.st_mtime_ns, known.st_size
 
@@ -52,7 +57,7 @@ def _read(path: Path, grid: Grid, stamp: tuple[tuple[str, int, int], ...]) -> Ta
 
 
 def tabular(name: str, folder: str | Path) -> Callable[..., TabularFamily]:
-    """What builds the family of the table in a folder."""
+    """Return the builder of the family of the table in a folder."""
 
     def builder(
         *,
@@ -96,19 +101,23 @@ def table_family(
     blend: float = 0.5,
     bend: float = 0.5,
 ) -> TabularFamily:
-    """A family of a table's data sets.
+    """Return the family of a table's data sets.
 
     Args:
         name: Name of the family.
-        table: The table; its data sets kept for testing are not learned from.
-        split: What else is kept apart; nothing if None.
-        budget: Evaluations per run; the table's own if None.
-        noise: Standard deviation of noise added to observed values.
+        table: The table; its test data sets are not learned from.
+        split: Further data sets to hold out; none if None.
+        budget: Number of evaluations in an episode; the table's own if None.
+        noise: Standard deviation of the noise added to observed values.
         hyperparameters: Hyperparameters of the GP: `shared` by all data sets and fitted to the
-            sources; or each data set's own, which for a target needs its own values:
-            `fitted-on-test-data`, as published.
+            sources, or as published each data set's own, `fitted-on-test-data`, which for a target
+            uses its own values.
         blend: Share of training tasks that are weighted means of two data sets.
-        bend: How strongly training tasks are bent by the difference of two data sets.
+        bend: Standard deviation of the factor with which the difference of two data sets is added
+            to a training task.
+
+    Raises:
+        OptionError: If an argument is not valid, or the table has too few data sets for the split.
     """
     split = split or Split()
     sides = split.sides(table)

@@ -1,4 +1,4 @@
-"""Tables as a family of tasks: each data set is a function on a finite set of configurations."""
+"""Tables as families of tasks: each data set is a function on a finite set of configurations."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -29,35 +29,44 @@ Hyperparameters = Literal["shared", "fitted-on-test-data"]
 
 @dataclass(frozen=True, eq=False)
 class TabularFamily:
-    """Data sets to learn from, and others kept for validation and for testing.
+    """Data sets to learn from, and others held out for validation and testing.
 
-    `sample` draws from the sources; `validation` and `test` are families of what is kept apart.
-    Gaps are filled; in tasks to be tried on, by no more than the data set's largest result, which
-    therefore is the optimum.
+    `sample` draws from the sources; `validation` and `test` return families of held-out data sets.
+    Gaps are filled. In held-out data sets, filled values do not exceed the largest measured
+    result, which is therefore the optimum.
     """
 
     name: str
+    """Name of the family."""
     table: Table
+    """Measured results of all data sets."""
     source_names: tuple[str, ...]
+    """Names of the data sets to learn from."""
     validation_names: tuple[str, ...] = ()
+    """Names of the data sets held out for validation."""
     test_names: tuple[str, ...] = ()
+    """Names of the data sets held out for testing."""
     budget: int = 20
+    """Number of evaluations in an episode."""
     hyperparameters: Hyperparameters = "shared"
+    """Whether all data sets share the GP's hyperparameters, or each has its own."""
     noise: float = 0.0
-    """Standard deviation of noise added to observed values."""
+    """Standard deviation of the noise added to observed values."""
     blend: float = 0.5
     """Share of drawn tasks that are weighted means of two data sets."""
     bend: float = 0.5
-    """How strongly drawn tasks are bent by the difference of two data sets, as a deviation."""
+    """Standard deviation of the factor with which the difference of two data sets is added to a
+    drawn task."""
     in_order: bool = False
-    """Whether `sample` presents each data set once, in a random order, before any comes again."""
+    """Whether `sample` returns every held-out data set once, in random order, before it repeats
+    one."""
     split: Split = field(default_factory=Split)
-    """How the table's data sets were divided."""
+    """Split of the table's data sets."""
     preset: str = "table"
-    """Name of the training preset to use where none is named."""
+    """Name of the default training preset."""
 
     def __post_init__(self) -> None:
-        """Check that there is something to learn from, and nothing on two sides."""
+        """Check that there are data sets to learn from, and that no data set is on two sides."""
         if not self.source_names:
             raise DataError(f"Family `{self.name}` has no data set to learn from.")
         sides = (*self.source_names, *self.validation_names, *self.test_names)
@@ -67,22 +76,22 @@ class TabularFamily:
 
     @cached_property
     def domain(self) -> Finite:
-        """The configurations."""
+        """The table's configurations."""
         return Finite(self.table.points)
 
     @property
     def space(self) -> Space:
-        """The parameters behind the unit cube."""
+        """Named parameters of a configuration."""
         return self.table.space
 
     @property
     def summary(self) -> Summary:
-        """Regret is summarized by its mean: there are few data sets, and all of them count."""
+        """Mean, because there are few data sets and all of them count."""
         return "mean"
 
     @cached_property
     def provenance(self) -> Provenance:
-        """The data sets on each side of the split."""
+        """Data sets on each side of the split, with their fingerprints."""
         groups = units_of(self.table.sources, self.table.together)
         return Provenance(
             self._fingerprint(self.source_names),
@@ -95,12 +104,12 @@ class TabularFamily:
 
     @cached_property
     def prior(self) -> Prior:
-        """Shared by all data sets: the likeliest for the sources, whatever is tested on."""
+        """GP hyperparameters shared by all data sets, of maximum likelihood on the sources."""
         values = filled(self.domain.points, self.table.of(self.source_names))
         return shared_prior(self.domain.points, values).with_noise(self.noise)
 
     def sample(self, n: int, generator: torch.Generator) -> TabularTasks:
-        """Draw `n` tasks: variations of the sources, or the very data sets kept apart."""
+        """Draw `n` tasks: variations of the sources, or the held-out data sets themselves."""
         if not self.in_order:
             draws = torch.rand(n, 7, generator=generator, dtype=torch.float64)
             return varied(self._sources, draws, blend=self.blend, bend=self.bend)
@@ -110,20 +119,20 @@ class TabularFamily:
 
     @property
     def max_sources(self) -> int:
-        """How many data sets there are to learn from."""
+        """Number of data sets to learn from."""
         return len(self.source_names)
 
     @property
     def n_tasks(self) -> int | None:
-        """How many different tasks `sample` has."""
+        """Number of different data sets that `sample` draws from."""
         return len(self.test_names if self.in_order else self.source_names)
 
     def sources(self, n: int) -> TabularTasks:
-        """The first `n` data sets to learn from, in an order that the split's seed decides."""
+        """Return the first `n` data sets to learn from, in an order given by the split's seed."""
         return self._sources.take(torch.arange(n))
 
     def restricted(self, n_sources: int | None) -> "TabularFamily":
-        """The family that learns from so many of the table's data sets; from all if None."""
+        """Return the family that learns from `n_sources` of the data sets; from all if None."""
         split = replace(self.split, sources=n_sources)
         sides = split.sides(self.table)
         return replace(
@@ -140,14 +149,18 @@ class TabularFamily:
         return self._tried(tuple(str(record["dataset"]) for record in found))
 
     def validation(self) -> "TabularFamily | None":
-        """The family of the data sets kept for validation; None if there are none."""
+        """Return the family of the data sets held out for validation; None if there are none."""
         return self._apart(self.validation_names) if self.validation_names else None
 
     def test(self) -> "TabularFamily":
-        """The family of the data sets kept for testing."""
+        """Return the family of the data sets held out for testing.
+
+        Raises:
+            OptionError: If there are none.
+        """
         if not self.test_names:
             raise OptionError(
-                f"Family `{self.name}` has no data sets kept for testing. Name some in its "
+                f"Family `{self.name}` has no data sets held out for testing. Name some in its "
                 "`table.json`, or hold out a fold: `:fold=0`."
             )
         return self._apart(self.test_names)

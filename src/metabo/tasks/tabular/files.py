@@ -1,10 +1,10 @@
 """Tables from a folder of CSV or Parquet files: one row per evaluation.
 
-A row holds the data set, the parameters' values and the result. Without a column `dataset` each
-file is a data set of its own, named as the file. The column of results is `value` unless the
-folder's `table.json` says otherwise; all other columns are parameters: numbers make a `Float` or
-`Int`, anything else a `Choice`. Ranges and scales are those of the data sets to learn from: what
-is kept for testing has no say in them, and must lie inside. `table.json` may set, all of it
+A row contains the data set, the values of the parameters and the result. Without a column
+`dataset`, each file is a separate data set with the file's name. The column of results is `value`
+unless the folder's `table.json` names another; all other columns are parameters: numbers make a
+`Float` or `Int`, anything else a `Choice`. Ranges and scales are determined by the data sets to
+learn from; test data sets do not affect them, and must lie inside. All fields of `table.json` are
 optional:
 
     {"value": "accuracy", "dataset": "study", "direction": "maximize", "budget": 20,
@@ -21,7 +21,6 @@ from pathlib import Path
 import torch
 
 from metabo.errors import DataError, MetaBOError, OptionError, brief, listed, shown
-from metabo.errors import shown as short
 from metabo.rules import is_number
 from metabo.space import MOST_COORDINATES, Choice, Float, Int, Parameter, Space, Value
 from metabo.space.parameter import MOST
@@ -30,14 +29,19 @@ from metabo.tasks.tabular.settings import Settings, read_settings
 from metabo.tasks.tabular.table import Table
 
 USUAL_BUDGET = 20
+"""Number of evaluations in an episode, unless `table.json` sets it."""
 _LARGEST_RESULT = 1e100
-"""Beyond it variances, of which a GP is made, could not be held in a float."""
+"""Largest absolute result: the variance of larger ones could overflow."""
 _NEARLY_A_NUMBER = re.compile(r"[+-]?(\d[\d_]*_[\d_.e+-]*|0[xob][0-9a-f]+)", re.IGNORECASE)
-"""Forms that Python's own numbers may have: to be text, they must be declared to be."""
+"""Spellings of numbers that only Python accepts; a column with them must be declared as text."""
 
 
 def read_folder(folder: Path) -> Table:
-    """The table of all CSV and Parquet files in a folder."""
+    """Read the table of all CSV and Parquet files in a folder.
+
+    Raises:
+        DataError: If a file cannot be read, or its content is not valid.
+    """
     settings = read_settings(folder / "table.json")
     rows = [row for path in table_files(folder) for row in read_rows(path, settings)]
     names = _parameter_names(rows, settings, folder)
@@ -57,7 +61,7 @@ def read_folder(folder: Path) -> Table:
         if before[0] != result:
             raise DataError(
                 f"{before[1]} and {row.place} give the same configuration of data set "
-                f"`{short(row.cells[settings.names])}` different results, {before[0]} and "
+                f"`{shown(row.cells[settings.names])}` different results, {before[0]} and "
                 f"{result}. Keep one of them, or their mean."
             )
     datasets = tuple(sorted(cells))
@@ -84,14 +88,14 @@ def _parameter_names(rows: list[Row], settings: Settings, folder: Path) -> list[
     first = rows[0]
     if settings.value not in first.cells:
         raise DataError(
-            f"{first.place} has no column `{short(settings.value)}` with the result. Name it in "
+            f"{first.place} has no column `{shown(settings.value)}` with the result. Name it in "
             f'`{shown(folder / "table.json")}`: {{"value": "COLUMN"}}.'
         )
     for name in settings.ignore:
         if name not in first.cells:
             raise DataError(
-                f"`{shown(folder / 'table.json')}` ignores `{short(name)}`, which is no column. "
-                f"Choose from: {listed(first.cells)}."
+                f"`{shown(folder / 'table.json')}` ignores `{shown(name)}`, which is not a "
+                f"column. Choose from: {listed(first.cells)}."
             )
     apart = (settings.names, settings.value, *settings.ignore)
     names = [name for name in first.cells if name not in apart]
@@ -104,20 +108,20 @@ def _parameter_names(rows: list[Row], settings: Settings, folder: Path) -> list[
         if set(row.cells) != set(first.cells):
             odd = sorted(set(row.cells) ^ set(first.cells))[0]
             raise DataError(
-                f"{row.place} and {first.place} differ in the column `{short(odd)}`. "
+                f"{row.place} and {first.place} differ in the column `{shown(odd)}`. "
                 "Give all files the same columns."
             )
     for name in settings.parameters:
         if name not in names:
             raise DataError(
-                f"`{shown(folder / 'table.json')}` names a parameter `{short(name)}` that is no "
-                f"column. Choose from: {listed(names)}."
+                f"`{shown(folder / 'table.json')}` names a parameter `{shown(name)}` that is not "
+                f"a column. Choose from: {listed(names)}."
             )
     return names
 
 
 def _kind(name: str, rows: list[Row], given: Mapping[str, object], folder: Path) -> Parameter:
-    """The parameter that a column holds, by what `table.json` says or what its cells are."""
+    """Return the parameter of a column, according to `table.json` or else to its cells."""
     column = [row.cells[name] for row in rows]
     numbers = [_float(cell) for cell in column]
     if "type" not in given:
@@ -128,8 +132,8 @@ def _kind(name: str, rows: list[Row], given: Mapping[str, object], folder: Path)
     kind = given.get("type", usual)
     if len(set(column)) == 1 or (usual != "choice" and len(set(numbers)) == 1):
         raise DataError(
-            f"Parameter `{short(name)}` has the value {short(column[0])} in every row to learn "
-            f'from, so there is nothing to choose. Leave it out: {{"ignore": ["{short(name)}"]}} '
+            f"Parameter `{shown(name)}` has the value {shown(column[0])} in every row to learn "
+            f'from, so there is nothing to choose. Leave it out: {{"ignore": ["{shown(name)}"]}} '
             f"in `{shown(folder / 'table.json')}`."
         )
     if kind == "choice":
@@ -138,8 +142,8 @@ def _kind(name: str, rows: list[Row], given: Mapping[str, object], folder: Path)
     for row, number in zip(rows, numbers, strict=True):
         if not is_fit(number):
             raise DataError(
-                f"{row.place} must have a {rule} number as parameter `{short(name)}`, but has "
-                f"`{short(row.cells[name])}`."
+                f"{row.place} must have a {rule} number as parameter `{shown(name)}`, but has "
+                f"`{shown(row.cells[name])}`."
             )
     known = [number for number in numbers if number is not None]
     low, high = (
@@ -148,15 +152,15 @@ def _kind(name: str, rows: list[Row], given: Mapping[str, object], folder: Path)
     )
     if kind == "int" and not (_is_whole(low) and _is_whole(high)):
         raise DataError(
-            f"`low` and `high` of parameter `{short(name)}` in `{shown(folder / 'table.json')}` "
+            f"`low` and `high` of parameter `{shown(name)}` in `{shown(folder / 'table.json')}` "
             f"must be whole, but are {low} and {high}."
         )
     log = bool(given.get("log", low > 0 and high / low >= 100))
     if kind == "int" and not _fits_an_int(low, high):
         raise DataError(
-            f"Parameter `{short(name)}` of the table in `{shown(folder)}` has whole numbers from "
+            f"Parameter `{shown(name)}` of the table in `{shown(folder)}` has whole numbers from "
             f"{low:.17g} to {high:.17g}, which an `Int` cannot hold: it lies within 2**50 of 0 "
-            f'and spans no more. Set {{"parameters": {{"{short(name)}": {{"type": "float"}}}}}} '
+            f'and spans no more. Set {{"parameters": {{"{shown(name)}": {{"type": "float"}}}}}} '
             "in `table.json`, or use other units."
         )
     return _made(
@@ -167,12 +171,12 @@ def _kind(name: str, rows: list[Row], given: Mapping[str, object], folder: Path)
 
 
 def _made(make: Callable[[], Parameter], name: str, folder: Path) -> Parameter:
-    """The parameter; what is wrong with it is the table's fault."""
+    """Make a parameter; turn an error about it into one about the table."""
     try:
         return make()
     except OptionError as error:
         raise DataError(
-            f"Parameter `{short(name)}` of the table in `{shown(folder)}`: {error}"
+            f"Parameter `{shown(name)}` of the table in `{shown(folder)}`: {error}"
         ) from None
 
 
@@ -181,14 +185,14 @@ def _fits_an_int(low: float, high: float) -> bool:
 
 
 def _require_plain_numbers(name: str, rows: list[Row], folder: Path) -> None:
-    """Refuse what is a number to a programmer only, lest a column be taken for names."""
+    """Raise for numbers that only Python accepts, which would turn a column into names."""
     for row in rows:
         cell = row.cells[name]
         if _NEARLY_A_NUMBER.fullmatch(cell):
             raise DataError(
-                f"{row.place} must have a plain number or a name as parameter `{short(name)}`, "
-                f"but has `{short(cell)}`. Write it in digits, or set "
-                f'{{"parameters": {{"{short(name)}": {{"type": "choice"}}}}}} in '
+                f"{row.place} must have a plain number or a name as parameter `{shown(name)}`, "
+                f"but has `{shown(cell)}`. Write it in digits, or set "
+                f'{{"parameters": {{"{shown(name)}": {{"type": "choice"}}}}}} in '
                 f"`{shown(folder / 'table.json')}`."
             )
 
@@ -197,9 +201,9 @@ def _parsed(row: Row, name: str, parameter: Parameter) -> Value:
     cell = row.cells[name]
     try:
         return parameter.clean(cell if isinstance(parameter, Choice) else _float(cell))
-    except MetaBOError:  # a row for testing, which has no say in what the parameter is
+    except MetaBOError:  # a row of a test data set, which does not affect the parameter
         raise DataError(
-            f"{row.place} has `{short(cell)}` as parameter `{short(name)}`, but that is "
+            f"{row.place} has `{shown(cell)}` as parameter `{shown(name)}`, but that is "
             f"{brief(parameter)} by `table.json` and the data sets to learn from. "
             "Leave the row out, or set `low` and `high` there."
         ) from None
@@ -213,20 +217,20 @@ def _result(row: Row, name: str) -> float:
     number = _float(row.cells[name])
     if not is_number(number):
         raise DataError(
-            f"{row.place} must have a finite number as `{short(name)}`, but has "
-            f"`{short(row.cells[name])}`. Leave failed evaluations out."
+            f"{row.place} must have a finite number as `{shown(name)}`, but has "
+            f"`{shown(row.cells[name])}`. Leave failed evaluations out."
         )
     if abs(number) > _LARGEST_RESULT:
         raise DataError(
-            f"{row.place} must have a result within {_LARGEST_RESULT:g} of 0 as `{short(name)}`, "
-            f"but has `{short(row.cells[name])}`. Use other units."
+            f"{row.place} must have a result within {_LARGEST_RESULT:g} of 0 as `{shown(name)}`, "
+            f"but has `{shown(row.cells[name])}`. Use other units."
         )
     return number
 
 
 def _float(cell: str) -> float | None:
     try:
-        # Python's own spelling, `1_000`, is no number in a table.
+        # Python reads `1_000` as a number, but in a table it is not one.
         return None if "_" in cell else float(cell)
     except ValueError:
         return None

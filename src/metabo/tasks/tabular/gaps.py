@@ -1,4 +1,4 @@
-"""What a table does not say: missing cells, filled from the other cells of the same data set."""
+"""Missing cells of a table, filled from the other cells of the same data set."""
 
 from functools import lru_cache
 
@@ -9,14 +9,14 @@ from metabo.gp import SourcePosteriors, fit
 from metabo.shapes import Float
 
 _POINTS = 300
-"""Most results of a data set that a GP is fitted to."""
+"""Largest number of results of a data set that a GP is fitted to."""
 
 
 def filled(points: Float[Tensor, "N D"], values: Float[Tensor, "M N"]) -> Float[Tensor, "M N"]:
-    """The values with each gap at the mean of a GP fitted to its data set's own results.
+    """Fill each gap with the mean of a GP that is fitted to the results of its data set.
 
-    What lies between the results of a data set is learned from that data set alone, so that
-    nothing of a test data set enters another.
+    Only results of the same data set are used, so that no information of a test data set enters
+    another.
     """
     if bool(values.isfinite().all()):
         return values
@@ -26,17 +26,16 @@ def filled(points: Float[Tensor, "N D"], values: Float[Tensor, "M N"]) -> Float[
 
 
 def capped(filled: Float[Tensor, "M N"], values: Float[Tensor, "M N"]) -> Float[Tensor, "M N"]:
-    """The filled values, but none above the largest that was measured of its data set.
+    """Limit the filled values of each data set to its largest measured value.
 
-    Regret on what is kept apart is then measured against a result that somebody had, and no guess
-    can be better than that.
+    Regret on held-out data sets then refers to a measured result, which no filled value exceeds.
     """
     return filled.minimum(values.nan_to_num(nan=-torch.inf).amax(-1, keepdim=True))
 
 
 @lru_cache(maxsize=1024)
 def _filled_row(points: bytes, values: bytes, dim: int) -> Tensor:
-    """One data set, from bytes: families that share it are built again and again."""
+    """Fill the gaps of one data set, given as bytes so that many families share the result."""
     row = torch.frombuffer(bytearray(values), dtype=torch.float64)
     known = row.isfinite()
     if bool(known.all()):

@@ -1,7 +1,7 @@
-"""GP hyperparameters for tables, by type-2 maximum likelihood on data sets that may be looked at.
+"""GP hyperparameters for tables, by type-2 maximum likelihood on the sources.
 
-A target's own values are what a run is to find out, so its prior comes from the sources: the one
-under which all of them together are likeliest.
+The values of a target are unknown before a run, so its prior is the one that maximizes the joint
+likelihood of the sources.
 """
 
 from functools import lru_cache
@@ -16,17 +16,17 @@ from metabo.gp.kernels import KernelName, correlation
 from metabo.shapes import Float
 
 _LOW, _HIGH = (0.02, 1e-2, 1e-8), (20.0, 1e2, 1.0)
-"""Limits of lengthscales, and of signal and noise variance in units of the values' variance."""
+"""Limits of lengthscales, and of signal and noise variances relative to the values' variance."""
 _POINTS = 500
-"""Most configurations looked at: a factorization costs N^3."""
+"""Largest number of configurations used: a factorization costs N^3."""
 
 
 def shared_prior(
     points: Float[Tensor, "N D"], values: Float[Tensor, "M N"], *, kernel: KernelName = "rbf"
 ) -> Prior:
-    """The prior under which M data sets, measured at the same points, are likeliest together.
+    """Return the prior that maximizes the joint likelihood of M data sets at the same points.
 
-    Values are centred by each data set's mean. One factorization serves all data sets.
+    The mean of each data set is subtracted. All data sets share one factorization.
     """
     shape = (*values.shape, points.shape[-1])
     return _likeliest(points.numpy().tobytes(), values.numpy().tobytes(), shape, kernel)
@@ -36,7 +36,7 @@ def shared_prior(
 def _likeliest(
     points: bytes, values: bytes, shape: tuple[int, int, int], kernel: KernelName
 ) -> Prior:
-    """The same from bytes: a family is built again and again, and this takes seconds."""
+    """Return the prior for arrays given as bytes; cached, since the search takes seconds."""
     n_sets, n_points, dim = shape
     x = torch.frombuffer(bytearray(points), dtype=torch.float64).view(n_points, dim)
     y = torch.frombuffer(bytearray(values), dtype=torch.float64).view(n_sets, n_points)

@@ -1,4 +1,4 @@
-"""The rows of a table's files, cells as text: CSV or Parquet."""
+"""The rows of a table's CSV or Parquet files, with cells as text."""
 
 import csv
 from collections.abc import Iterator, Mapping
@@ -7,45 +7,54 @@ from io import StringIO
 from pathlib import Path
 
 from metabo.errors import DataError, OptionError, shown
-from metabo.errors import shown as short
 from metabo.inputs import entries, read_text, require_file, unreadable
 from metabo.tasks.tabular.settings import Settings
 
 
 @dataclass(frozen=True)
 class Row:
-    """One evaluation, and where it was read, for messages."""
+    """One evaluation, and its place in a file."""
 
     place: str
+    """File and line of the row, for messages."""
     cells: Mapping[str, str]
+    """Text of each cell, by column."""
 
 
 def table_files(folder: Path) -> list[Path]:
-    """The CSV and Parquet files of a folder, in order of their names."""
+    """Return the CSV and Parquet files of a folder, sorted by name.
+
+    Raises:
+        DataError: If there are none.
+    """
     found = entries(folder, "table folder")
     files = [path for path in found if path.suffix in (".csv", ".parquet")]
     if not files:
         raise DataError(
-            f"A table folder must hold CSV or Parquet files, but `{shown(folder)}` has none. Give "
-            "another folder."
+            f"A table folder must contain CSV or Parquet files, but `{shown(folder)}` has none. "
+            "Give another folder."
         )
     return files
 
 
 def read_rows(path: Path, settings: Settings) -> Iterator[Row]:
-    """The evaluations in a file, their cells as text."""
+    """Yield the evaluations in a file, with their cells as text.
+
+    Raises:
+        DataError: If the file cannot be read, or a column or cell is missing.
+    """
     records = _read_csv(path) if path.suffix == ".csv" else _read_parquet(path)
     for number, cells in records:
         place = f"`{shown(path)}`, {'line' if path.suffix == '.csv' else 'row'} {number},"
         if settings.dataset is not None and settings.dataset not in cells:
             raise DataError(
-                f"{place} has no column `{short(settings.dataset)}` with the data set. Name it "
+                f"{place} has no column `{shown(settings.dataset)}` with the data set. Name it "
                 f'in `{shown(path.parent / "table.json")}`: {{"dataset": "COLUMN"}}.'
             )
         for name, cell in cells.items():
             if not cell and name not in (settings.value, *settings.ignore):
                 raise DataError(
-                    f"{place} has nothing in the column `{short(name)}`. Write a word such as "
+                    f"{place} has nothing in the column `{shown(name)}`. Write a word such as "
                     "`none`, or leave the row out."
                 )
         yield Row(place, {settings.names: path.stem} | cells)
@@ -83,8 +92,8 @@ def _check_columns(names: list[str], path: Path) -> None:
     for number, name in enumerate(names, 1):
         if not name or name in seen:
             raise DataError(
-                f"The columns of `{shown(path)}` must have names, each another, but column "
-                f"{number} has {f'`{short(name)}` again' if name else 'none'}. Rename it."
+                f"The columns of `{shown(path)}` must have different names, but column "
+                f"{number} has {f'`{shown(name)}` again' if name else 'none'}. Rename it."
             )
         seen.add(name)
 
@@ -104,6 +113,6 @@ def _read_parquet(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     except DataError:
         raise
     except (OSError, ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise unreadable(path, "table", short(error)) from None
+        raise unreadable(path, "table", shown(error)) from None
     for number, record in enumerate(records, 1):
         yield number, {k: "" if v is None else str(v) for k, v in record.items()}

@@ -1,4 +1,4 @@
-"""What the `table.json` of a folder says, all of it optional."""
+"""The settings in a folder's `table.json`, all of which are optional."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,34 +43,35 @@ _FIELDS = {
     ),
     "provenance": ANYTHING,
 }
-"""What each field of a `table.json` must be."""
+"""Rules for the fields of a `table.json`."""
 _PARAMETER = {
     "type": one_of("float", "int", "choice"),
     "log": FLAG,
     "low": number(),
     "high": number(),
 }
-"""What each field of a parameter must be."""
+"""Rules for the fields of a parameter."""
 _REMEDY = "Change it there."
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What cannot be guessed from the columns."""
+    """Settings that cannot be inferred from the columns."""
 
     value: str = "value"
     """Column of the results."""
     dataset: str | None = None
-    """Column of the data sets' names, which must exist; if None, `dataset` where there is such a
-    column, or else each file is a data set."""
+    """Column of the data sets' names, which must exist; if None, the column `dataset` if there is
+    one, or else each file is a data set."""
     direction: Direction = "maximize"
     """Whether larger or smaller results are better."""
     budget: int | None = None
-    """Evaluations per run on a new data set."""
+    """Number of evaluations in an episode; by default 20, or all configurations if there are
+    fewer."""
     test: tuple[str, ...] = ()
-    """Names of the data sets kept for testing."""
+    """Names of the data sets held out for testing."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Groups of data sets of one origin, which no split may divide."""
+    """Groups of data sets of one origin, which no split may separate."""
     ignore: tuple[str, ...] = ()
     """Columns that are not parameters."""
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
@@ -78,12 +79,16 @@ class Settings:
 
     @property
     def names(self) -> str:
-        """The column of data sets' names."""
+        """Column of the data sets' names."""
         return self.dataset or "dataset"
 
 
 def read_settings(path: Path) -> Settings:
-    """The settings in a file; the usual ones where there is none."""
+    """Return the settings in a file; the defaults if there is no such file.
+
+    Raises:
+        DataError: If the file cannot be read, or a setting is not valid.
+    """
     if kind_of(path, "settings file") == "missing":
         return Settings()
     where = f"`{shown(path)}`"
@@ -104,7 +109,7 @@ def read_settings(path: Path) -> Settings:
 def _check_columns(settings: Settings, path: Path) -> None:
     if settings.value == settings.names:
         raise _refused(
-            path, "must be another column than that of the data sets", settings.value, "value"
+            path, "must differ from the column of the data sets", settings.value, "value"
         )
     for name in (settings.value, settings.names):
         if name in settings.ignore:

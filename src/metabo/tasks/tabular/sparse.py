@@ -1,13 +1,13 @@
-"""The published SVM and AdaBoost tables: a folder with one file per data set, libsvm style.
+"""The published SVM and AdaBoost tables: a folder with one file per data set in libsvm format.
 
-A line is an accuracy and `index:value` pairs; the first few indices are the configuration, scaled
-to [-1, 1], the others describe the data set. The format omits zeros, so an index that is absent
-has the value 0. For the SVM, indices 0 to 2 tell the kernel (one is 1), 3 is C and 4 gamma; only
-the RBF kernel's lines are used: 12 x 14 configurations. For AdaBoost 0 is the number of iterations
-and 1 that of product terms: 12 x 9.
+A line has an accuracy and `index:value` pairs. The first few indices are the configuration, scaled
+to [-1, 1]; the others describe the data set. The format omits zeros, so an absent index has the
+value 0. For the SVM, indices 0 to 2 indicate the kernel (one is 1), 3 is C and 4 is gamma; only
+lines of the RBF kernel are used, with 12 x 14 configurations. For AdaBoost, 0 is the number of
+iterations and 1 the number of product terms: 12 x 9 configurations.
 
-The program of the paper kept only lines that name both indices, and so lost the 25 SVM
-configurations in which C or gamma is 0: `grid="published"` does the same.
+The paper's program kept only lines with both indices, and so lost the 25 SVM configurations in
+which C or gamma is 0; `grid="published"` does the same.
 """
 
 import math
@@ -19,7 +19,6 @@ from typing import Literal
 import torch
 
 from metabo.errors import DataError, shown
-from metabo.errors import shown as short
 from metabo.inputs import entries, kind_of, read_bytes
 from metabo.rules import is_number
 from metabo.space import Float, Space
@@ -38,24 +37,27 @@ PUBLISHED_TEST = {
         *("crx", "german-numer", "ijcnn1", "kr-vs-k", "letter", "magic", "monk-2", "phoneme"),
     ),
 }
-"""The data sets that the paper tested on."""
-
+"""Test data sets of the paper."""
 
 _TWINS = (("diabetes", "pima"),)
-"""Names under which the same data were measured twice: no fold may part them. (The paper's split
-parts others, such as australian and crx for AdaBoost; that is kept.)"""
+"""Names of the same data, measured twice, which no fold may separate. (The paper's split separates
+others, such as australian and crx for AdaBoost; that is kept.)"""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a line keeps what."""
+    """Meaning of the indices in a line."""
 
     name: str
+    """Name of the table."""
     parameters: tuple[str, ...]
+    """Names of the parameters."""
     indices: tuple[int, ...]
+    """Index of each parameter."""
     required: int | None
-    """Index of the indicator that a line must carry to be used."""
+    """Index that a line must have to be used; any line is used if None."""
     budget: int
+    """Number of evaluations in an episode."""
 
 
 SVM = Layout("svm", ("C", "gamma"), (3, 4), required=0, budget=20)
@@ -66,7 +68,7 @@ _LONGEST_LINE = 2**20
 
 
 def is_sparse(folder: Path) -> bool:
-    """Whether the folder's first file looks like a table of this kind."""
+    """Tell whether the folder's first file looks like a published table."""
     files = _files(folder)
     if not files:
         return False
@@ -76,7 +78,11 @@ def is_sparse(folder: Path) -> bool:
 
 
 def read_sparse(folder: Path, *, grid: Grid = "complete") -> Table:
-    """The table of a folder of such files; the paper's test data sets are kept for testing."""
+    """Read the published files in a folder; the paper's test data sets are held out for testing.
+
+    Raises:
+        DataError: If a file cannot be read, or its content is not valid.
+    """
     lines = {path.name: _lines(path) for path in _files(folder)}
     layout = SVM if _has_kernels(next(iter(lines.values()))) else ADABOOST
     cells = {name: _cells(parsed, layout, grid, folder / name) for name, parsed in lines.items()}
@@ -89,8 +95,8 @@ def read_sparse(folder: Path, *, grid: Grid = "complete") -> Table:
     for parameter, axis in zip(layout.parameters, axes, strict=True):
         if len(set(axis)) < 2:
             raise DataError(
-                f"The files to learn from in `{shown(folder)}` must have two different values of "
-                f"`{parameter}` at least, but have {len(set(axis)) if learned else 0}. Add lines."
+                f"The files to learn from in `{shown(folder)}` must have at least two different "
+                f"values of `{parameter}`, but have {len(set(axis)) if learned else 0}. Add lines."
             )
     space = Space({n: Float(min(a), max(a)) for n, a in zip(layout.parameters, axes, strict=True)})
     for name in tested:
@@ -108,19 +114,20 @@ def read_sparse(folder: Path, *, grid: Grid = "complete") -> Table:
 
 
 def _tested(layout: Layout, datasets: tuple[str, ...]) -> tuple[str, ...]:
-    """The paper's test data sets, unless there are no others to learn from."""
+    """Return the paper's test data sets, or none if there are no others to learn from."""
     tested = tuple(name for name in PUBLISHED_TEST[layout.name] if name in datasets)
     return () if len(tested) == len(datasets) else tested
 
 
 def _require_inside(space: Space, cells: Iterable[tuple[float, ...]], path: Path) -> None:
-    """What is kept for testing has no say in the ranges, so it must lie inside of them."""
+    """Raise unless a test data set lies in the ranges, which it does not affect."""
     for configuration in cells:
         for (name, axis), value in zip(space.parameters.items(), configuration, strict=True):
             if not isinstance(axis, Float) or not axis.low <= value <= axis.high:
                 raise DataError(
-                    f"`{shown(path)}` is kept for testing and has {value} as parameter `{name}`, "
-                    f"which by the files to learn from is {axis}. Leave the line out."
+                    f"`{shown(path)}` is held out for testing and has {value} as parameter "
+                    f"`{name}`, which is {axis} according to the files to learn from. Leave the "
+                    "line out."
                 )
 
 
@@ -139,7 +146,7 @@ def _lines(path: Path) -> list[Line]:
         except ValueError:
             raise DataError(
                 f"`{shown(path)}`, line {number}, must be a number and `index:value` pairs, but "
-                f"is `{short(line)}`."
+                f"is `{shown(line)}`."
             ) from None
         for value in (found[-1][0], *found[-1][1].values()):
             if not is_number(value):
@@ -157,7 +164,7 @@ def _text(path: Path) -> str:
 
 
 def _has_kernels(lines: Iterable[Line]) -> bool:
-    """Whether each line has exactly one of the three kernel indicators."""
+    """Tell whether each line has exactly one of the three kernel indicators."""
     return all([f[i] for i in (0, 1, 2) if i in f] == [1.0] for _, f in lines)
 
 

@@ -1,4 +1,4 @@
-"""Which data sets are learned from and which are kept apart, as a function of a seed."""
+"""Division of data sets into those to learn from and held-out ones, as a function of a seed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,25 +18,25 @@ class Sides:
     learned: tuple[str, ...]
     """Data sets to learn from."""
     validated: tuple[str, ...]
-    """Data sets kept for validation."""
+    """Data sets held out for validation."""
     tested: tuple[str, ...]
-    """Data sets kept for testing."""
+    """Data sets held out for testing."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Which data sets of a table are learned from and which are kept apart."""
+    """Settings that divide a table's data sets into those to learn from and held-out ones."""
 
     fold: int | None = None
-    """Number of the fold (0, 1, ...) that is tested on; the others are learned from."""
+    """Number of the fold (0, 1, ...) that is held out for testing; if None, no fold is."""
     folds: int = 7
-    """Number of folds that the sources are dealt to where one is held out."""
+    """Number of folds that the sources are divided into, if one is held out."""
     validate: int = 0
-    """Number of sources kept for validation, to tell when to stop; none of them is of one origin
-    with a data set that is learned from."""
+    """Number of sources held out for validation, to decide when to stop; none of them has the same
+    origin as a data set to learn from."""
     turn: int = 0
-    """With a fold held out, the data sets of the folds after it are kept for validation: the first
-    `validate` of them in turn 0, the next as many in turn 1, and so on."""
+    """Number (0, 1, ...) that selects the validation data sets if a fold is held out: the first
+    `validate` of the folds after it in turn 0, the next `validate` in turn 1, and so on."""
     sources: int | None = None
     """Number of sources to learn from; all if None."""
     seed: int = 0
@@ -46,7 +46,7 @@ class Split:
         """Divide a table's data sets.
 
         Raises:
-            OptionError: If the table has not enough data sets for this split.
+            OptionError: If the table has too few data sets for this split.
         """
         tested, others = (table.test, ()) if self.fold is None else self._fold(table)
         if self.turn and self.fold is None:
@@ -56,20 +56,19 @@ class Split:
             )
         learned = [n for n in shuffled(table.sources, seed=self.seed) if n not in tested]
         if self.sources is not None:
-            # There are as many as data sets to learn from.
             whole(1, len(learned)).require("sources", self.sources)
             learned = learned[: self.sources]
         if not learned:
             raise OptionError(
-                "All data sets are kept for testing, which leaves none to learn from. Name fewer "
-                "of them as `test` in `table.json`."
+                "All data sets are held out for testing, which leaves none to learn from. Name "
+                "fewer of them as `test` in `table.json`."
             )
         if not 0 <= self.validate < len(learned):
             raise OptionError(
                 "`validate` must leave a data set to learn from: it must lie in "
                 f"0..{len(learned) - 1}, but got {brief(self.validate)}."
             )
-        # From fold to fold and turn to turn others are kept, so that in the end all have been.
+        # Each fold and turn holds out other data sets, so that in the end all have been held out.
         order = [name for name in others if name in learned] or learned
         skipped = self.turn * self.validate % len(order)
         order = [*order[skipped:], *order[:skipped]]
@@ -77,7 +76,7 @@ class Split:
         return Sides(tuple(n for n in learned if n not in validated), validated, tested)
 
     def _fold(self, table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The data sets of the split's fold, and the others, those of the fold after it first."""
+        """Return the data sets of the held-out fold, and those of the others, in cyclic order."""
         parts = k_fold(table.sources, self.folds, seed=self.seed, together=table.together)
         assert self.fold is not None
         whole(0, self.folds - 1).require("fold", self.fold)
@@ -93,15 +92,17 @@ def k_fold(
     seed: int = 0,
     together: Sequence[Sequence[str]] = (),
 ) -> tuple[tuple[str, ...], ...]:
-    """The data sets dealt to `k` folds, each in the order of names.
+    """Divide data sets into `k` folds, each sorted by name.
 
     Args:
         names: Data sets, in any order.
         k: Number of folds.
-        seed: Random seed for the order in which data sets are dealt, each to the fold that has
-            fewest.
-        together: Data sets that one fold must have all of, because to know one is to know the
-            others; those that are not among the names do not matter.
+        seed: Random seed for the order in which data sets are assigned, each to the smallest fold.
+        together: Groups of data sets that must be in the same fold, because one reveals the
+            others; data sets that are not in `names` are ignored.
+
+    Raises:
+        OptionError: If there are more folds than groups and single data sets.
     """
     units = units_of(names, together)
     if not 2 <= k <= len(units):
@@ -119,12 +120,15 @@ def k_fold(
 def kept_apart(
     names: Sequence[str], n: int, *, together: Sequence[Sequence[str]] = ()
 ) -> tuple[str, ...]:
-    """The first `n` data sets, but for those that would be parted from others of their origin.
+    """Return the first `n` data sets, skipping those that would be separated from their group.
 
     Args:
-        names: Data sets, in the order in which to take them.
-        n: How many to keep apart.
-        together: As for folds.
+        names: Data sets, in order of preference.
+        n: Number of data sets to hold out.
+        together: Groups of data sets that must not be separated.
+
+    Raises:
+        OptionError: If no `n` data sets can be held out without separating a group.
     """
     units = {name: unit for unit in units_of(names, together) for name in unit}
     kept: list[str] = []
@@ -133,14 +137,14 @@ def kept_apart(
             kept += units[name]
     if len(kept) < n:
         raise OptionError(
-            f"No {n} data sets can be kept for validation without parting some of one origin. "
-            f"Keep {len(kept)}, or another number."
+            f"No {n} data sets can be held out for validation without separating some of one "
+            f"origin. Hold out {len(kept)}, or another number."
         )
     return tuple(sorted(kept))
 
 
 def units_of(names: Sequence[str], together: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The data sets in the parts that must not be divided: groups of one origin, and singles."""
+    """Return the data sets in groups of one origin, which must not be separated, and singles."""
     units = [[name] for name in names]
     for group in together:
         joined = [unit for unit in units if set(unit) & set(group)]
@@ -150,7 +154,7 @@ def units_of(names: Sequence[str], together: Sequence[Sequence[str]]) -> list[li
 
 
 def shuffled(names: Sequence[str], *, seed: int) -> list[str]:
-    """The names in an order that depends on the seed and on the names alone."""
+    """Return the names in a random order that depends only on the seed and the set of names."""
     known = sorted(names)
     order = torch.randperm(len(known), generator=generator(seed, "data sets"))
     return [known[i] for i in order.tolist()]

@@ -13,27 +13,32 @@ from metabo.space import Space, Value
 
 Direction = Literal["maximize", "minimize"]
 Configuration = tuple[Value, ...]
-"""The values of the space's parameters, in its order."""
+"""Values of the parameters, in the order of the space."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What was measured: M data sets, N configurations of a space."""
+    """Results of M data sets at N configurations of a space."""
 
     space: Space
+    """Named parameters of the configurations."""
     datasets: tuple[str, ...]
+    """Names of the data sets."""
     configurations: tuple[Configuration, ...]
+    """Configurations, each with its values in the order of the space."""
     measured: Float[Tensor, "M N"]
-    """As the files have them; NaN where nothing was measured."""
+    """Results as in the files; NaN where nothing was measured."""
     direction: Direction = "maximize"
+    """Whether larger or smaller results are better."""
     test: tuple[str, ...] = ()
-    """Data sets to keep for testing."""
+    """Names of the data sets held out for testing."""
     budget: int = 20
+    """Number of evaluations in an episode."""
     together: tuple[tuple[str, ...], ...] = ()
-    """Data sets of one origin, which no split may part."""
+    """Groups of data sets of one origin, which no split may separate."""
 
     def __post_init__(self) -> None:
-        """Check what no cell can be missing: rows, and names of the split."""
+        """Check the names of data sets, and that each has at least two results."""
         for name in self.test:
             if name not in self.datasets:
                 raise unknown("test data set", name, self.datasets)
@@ -44,7 +49,7 @@ class Table:
             if len({name in self.test for name in group}) > 1:
                 raise DataError(
                     f"The data sets {listed(group)} belong together, but "
-                    "only some of them are kept for testing."
+                    "only some of them are held out for testing."
                 )
         counts = self.measured.isfinite().sum(-1)
         for name, count in zip(self.datasets, counts.tolist(), strict=True):
@@ -56,23 +61,27 @@ class Table:
 
     @property
     def points(self) -> Float[Tensor, "N D"]:
-        """The configurations in the unit cube."""
+        """Configurations as points of the unit cube."""
         names = list(self.space.parameters)
         rows = [self.space.encode(dict(zip(names, c, strict=True))) for c in self.configurations]
         return torch.stack(rows)
 
     @property
     def values(self) -> Float[Tensor, "M N"]:
-        """What was measured, larger being better."""
+        """Results, with their sign flipped if smaller ones are better."""
         return self.measured if self.direction == "maximize" else -self.measured
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """All data sets but those kept for testing."""
+        """Names of all data sets except those held out for testing."""
         return tuple(name for name in self.datasets if name not in self.test)
 
     def of(self, datasets: Sequence[str]) -> Float[Tensor, "m N"]:
-        """The values of some data sets."""
+        """Return the values of some data sets.
+
+        Raises:
+            OptionError: If a name is unknown.
+        """
         for name in datasets:
             if name not in self.datasets:
                 raise unknown("data set", name, self.datasets)

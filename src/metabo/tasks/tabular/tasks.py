@@ -1,8 +1,8 @@
 """Data sets as functions on a finite set of configurations, and variations of them.
 
-A few dozen data sets are soon known by heart: an AF that has seen their values often enough tells
-them apart after one query and goes straight to the best configuration of each, which serves no new
-data set. So training meets variations, each of them drawn anew.
+An AF can memorize a few dozen data sets: it then recognizes each after one query and proposes its
+best configuration, which does not help on a new data set. Training therefore uses random
+variations of the data sets.
 """
 
 from dataclasses import dataclass, replace
@@ -16,25 +16,31 @@ from metabo.gp import Prior
 from metabo.shapes import Float, Int
 
 _COMPARED = 2**22
-"""Comparisons of points at once."""
+"""Largest number of points compared at once."""
 
 
 @dataclass(frozen=True)
 class TabularTasks:
-    """E data sets."""
+    """A batch of E data sets."""
 
     points: Float[Tensor, "N D"]
+    """Configurations as points of the unit cube."""
     values: Float[Tensor, "E N"]
+    """Value of each data set at each configuration."""
     prior: Prior | None = None
-    """Hyperparameters of each data set, where they are its own."""
+    """GP hyperparameters of each data set; None if they share the family's."""
 
     @property
     def optimum(self) -> Float[Tensor, " E"]:
-        """The largest value of each data set."""
+        """Largest value of each data set."""
         return self.values.amax(-1)
 
     def __call__(self, x: Float[Tensor, "E N D"], /) -> Float[Tensor, "E N"]:
-        """Look the configurations up."""
+        """Look up the values at configurations.
+
+        Raises:
+            DomainError: If a point is not a configuration of the table.
+        """
         size = max(1, _COMPARED // (len(x) * len(self.points)))
         return torch.cat([self._look_up(part) for part in x.split(size, 1)], 1)
 
@@ -43,13 +49,13 @@ class TabularTasks:
         if not is_capturing(x) and not bool(is_same.any(-1).all()):
             point = x[~is_same.any(-1)][0].tolist()
             raise DomainError(
-                f"A table can be asked at its {len(self.points)} configurations only, but got the "
-                f"point {point}."
+                f"A table can be queried at its {len(self.points)} configurations only, but got "
+                f"the point {point}."
             )
         return self.values.gather(1, is_same.byte().argmax(-1))
 
     def take(self, index: Int[Tensor, " n"]) -> "TabularTasks":
-        """The data sets with these numbers."""
+        """Return the data sets with these indices."""
         prior = self.prior
         if prior is not None:
             prior = replace(
@@ -61,7 +67,7 @@ class TabularTasks:
         return TabularTasks(self.points, self.values[index], prior)
 
     def to(self, device: torch.device | str) -> "TabularTasks":
-        """The same data sets on another device."""
+        """Return the same data sets on another device."""
         prior = None if self.prior is None else self.prior.to(device)
         return TabularTasks(self.points.to(device), self.values.to(device), prior)
 
@@ -69,11 +75,12 @@ class TabularTasks:
 def varied(
     sources: TabularTasks, draws: Float[Tensor, "n 7"], *, blend: float, bend: float
 ) -> TabularTasks:
-    """Tasks made of source data sets, one per row of uniform draws.
+    """Return random variations of source data sets, one per row of uniform draws.
 
-    With a and b, c and d drawn from the M sources, w uniform in (0, 1) with probability `blend`
-    and else 1, and s normal with deviation `bend`, the values are w a + (1 - w) b + s (c - d),
-    the difference without its mean. With both zero they are those of a.
+    The values are w a + (1 - w) b + s (c - d), where a, b, c and d are drawn from the M sources,
+    and the mean of c - d is subtracted. The weight w is uniform in (0, 1) with probability
+    `blend`, and otherwise 1; s is normal with standard deviation `bend`. If `blend` and `bend` are
+    0, the values are those of a.
     """
     n_sources = len(sources.values)
     a, b, c, d = (draws[:, :4] * n_sources).long().unbind(-1)
