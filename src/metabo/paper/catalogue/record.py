@@ -19,7 +19,9 @@ class Scale:
     """The size of an experiment."""
 
     tasks: int
+    """Number of tasks of each family."""
     budget: int
+    """Number of evaluations per task."""
     grid: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Settings that a parameter search tries, by method."""
     sources: tuple[str, ...] = ()
@@ -33,15 +35,25 @@ class Unit:
     """One method on one family, which is run as a whole and stored in one file."""
 
     experiment: str
+    """Name of the experiment."""
     scale: ScaleName
+    """Scale at which the experiment is run."""
     kind: str
+    """Name of the kind of experiment."""
     family: str
+    """Name of the family, with options."""
     method: str
+    """Name of the method, with options."""
     tasks: int
+    """Number of tasks."""
     budget: int
+    """Number of evaluations per task."""
     search: SearchName
+    """How acquisition functions are maximized."""
     seed: int
+    """Random seed for tasks and episodes."""
     stream: str
+    """Random stream that tasks are drawn from."""
     settings: tuple[str, ...] = ()
     """Methods with options that a parameter search tries."""
     artifact: str | None = None
@@ -51,6 +63,7 @@ class Unit:
     training: tuple[str, ...] = ()
     """How a study of source tasks trains: a preset and settings that differ from it."""
     hyperparameters: Hyperparameters = "known"
+    """Whether the hyperparameters of the GP are known or fitted during the run."""
 
     @property
     def label(self) -> str:
@@ -76,20 +89,27 @@ class Experiment:
     """A figure or table: every method on every family, at each scale."""
 
     name: str
+    """Name that `metabo report` takes."""
     title: str
+    """Title of tables and pictures."""
     kind: str
     """Name of the kind in `metabo.paper.kinds.KINDS`, which runs and shows the experiment."""
     methods: tuple[str, ...]
+    """Names of the methods, with options."""
     scales: Mapping[ScaleName, Scale]
+    """Size of the experiment at each scale."""
     families: tuple[str, ...] = BENCHMARKS
+    """Names of the families, with options."""
     search: SearchName = "grid"
     """How acquisition functions are maximized; by default as in the paper."""
     seed: int = 0
+    """Random seed for tasks and episodes."""
     stream: str = "test tasks"
     """Random stream that tasks are drawn from."""
     artifact: str | None = None
     """Artifact that `metabo` uses on families without their own artifact."""
     hyperparameters: Hyperparameters = "known"
+    """Whether the hyperparameters of the GP are known or fitted during the run."""
     threshold: float | None = None
     """Regret to be reached, in experiments that count the steps to it."""
 
