@@ -1,6 +1,6 @@
 """TAF with the published variant and sources reproduces the published program's medians.
 
-`studies/published_taf.py` compares whole runs on all test functions of all families.
+Only the first ten steps are run here; `studies/published_taf.py` compares all thirty.
 """
 
 import json
@@ -15,27 +15,19 @@ from metabo.domain import sobol
 from metabo.loop import rollout
 from metabo.policies import Maximize, searcher
 
-FUNCTIONS, BUDGET, FACTOR = 50, 10, 1.65
-"""The first test functions and steps, and how far their median may be from that of all 100.
-
-99 % of 4000 random halves of the 100 functions have a median within this factor at t = 1, 5
-and 10. At t = 10, TAF-ME and TAF-R are a factor of 2.2 apart.
-"""
-
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("flavour", ["taf-me", "taf-r"])
 def test_taf_follows_the_published_curve(flavour):
     family = metabo.family("branin")
-    tasks = family.read(json.loads((TASKS / "branin.json").read_text())[:FUNCTIONS])
+    tasks = family.read(json.loads((TASKS / "branin.json").read_text()))
     weighting = Experts() if flavour == "taf-me" else Ranking(1.0, "mean", family.prior)
     taf = TAF(published_sources(family).models, weighting)
     policy = Maximize(taf, searcher("grid", family.domain))
-    medians = rollout(policy, tasks, family, seed=0, budget=BUDGET).regret.quantile(0.5, 0)
-    for t, published in zip(STEPS, PUBLISHED["branin", flavour], strict=True):
-        if t <= BUDGET:
-            assert published / FACTOR <= medians[t - 1].item() <= published * FACTOR
+    medians = rollout(policy, tasks, family, seed=0, budget=10).regret.quantile(0.5, 0)
+    for t, published in zip(STEPS[:3], PUBLISHED["branin", flavour][:3], strict=True):
+        assert medians[t - 1].item() == pytest.approx(published, rel=0.3)
 
 
 def test_the_older_sobol_points_differ_from_the_third_coordinate_on():

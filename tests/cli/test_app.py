@@ -170,7 +170,7 @@ def test_an_artifact_of_another_family_is_used_with_a_warning(metabo, tmp_path, 
         ),
         (
             ("evaluate", "branin", "--artifact", "branin", "--methods", "metabo-50"),
-            "which is not among the methods `metabo-50`. Add it, or give no artifact.",
+            "which is not among the methods `metabo-50`. Add it, or leave out the artifact.",
         ),
         (
             ("evaluate", "branin", "--tasks", "many"),

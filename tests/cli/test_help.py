@@ -32,7 +32,7 @@ def test_a_command_says_in_one_line_what_it_does(name):
 
 def test_defaults_that_are_written_out_are_those_in_use():
     shown = {p.name: p.show_default for c in COMMANDS.values() for p in c.params}
-    assert COMMANDS["crossvalidate"].params[2].show_default == ",".join(METHODS)
+    assert COMMANDS["crossvalidate"].params[2].show_default == ", ".join(METHODS)
     assert shown["artifacts"] == str(STUDIES)
 
 

@@ -123,7 +123,7 @@ def test_training_is_cut_short_only_where_going_on_is_clearly_worse():
 
 
 def test_only_tables_have_folds(tmp_path):
-    with pytest.raises(OptionError, match=r"`branin` is not a family of tables"):
+    with pytest.raises(OptionError, match=r"a family of tables, but `branin` has no"):
         cross_validate("branin", out=tmp_path)
 
 

@@ -166,7 +166,7 @@ def test_beyond_the_budget_trials_go_on_and_it_is_said_once(caplog):
     ("arguments", "message"),
     [
         ({"objective": "y, -z"}, r"metabo optimizes one metric"),
-        ({"outcome_constraints": ["z <= 1"]}, r"does not know outcome constraints"),
+        ({"outcome_constraints": ["z <= 1"]}, r"does not support outcome constraints"),
         ({"parameters": [unit("x1")]}, r"artifact `branin`: parameter `x2` is missing"),
         (
             {"parameters": [unit("x1"), MIXED[0]]},
@@ -187,7 +187,7 @@ def test_parameter_constraints_are_refused():
     )
     client.configure_optimization(objective="y")
     client.set_generation_strategy(generation_strategy("branin"))
-    with pytest.raises(OptionError, match=r"does not know parameter constraints"):
+    with pytest.raises(OptionError, match=r"does not support parameter constraints"):
         client.get_next_trials(max_trials=1)
 
 

@@ -60,7 +60,7 @@ def test_a_direction_and_a_longer_run_do_not_change_the_study():
     assert runs.optimizer(SPACE, "minimize", 5).budget == 5
     assert runs.optimizer(SPACE, "minimize", 1).budget == 2
     assert said == [
-        "The budget of 2 trials is spent; each further one is planned as if it were the last."
+        "The budget of 2 trials is spent; each further trial is planned as if it were the last."
     ]
 
 

@@ -1,4 +1,4 @@
-"""The commands by name, and the way in from the shell."""
+"""The commands by name, and the entry point of the shell."""
 
 import re
 import sys
@@ -46,19 +46,19 @@ To optimize a problem of your own, described in space.json:
 
   metabo init run.jsonl --space space.json --budget 30
 
-To see all that can be named:
+To list everything that can be named:
 
   metabo list
 """
 
 
 class _Commands(TyperGroup):
-    """The commands; an unknown name is answered with the nearest one."""
+    """The commands; the error about an unknown name suggests the nearest one."""
 
     # Typer's types of these arguments are not public.
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
-        # Of flags that default to None, as those for completion do, Typer asks pydantic what no
-        # value means, and importing it takes a third of the time that help takes.
+        # Typer asks pydantic about flags that default to None, such as those for completion, and
+        # importing pydantic takes a third of the time that help takes.
         for parameter in self.get_params(ctx):
             parameter.default = parameter.default or False
         return super().parse_args(ctx, args)
@@ -95,7 +95,7 @@ def start(
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one sentence and exit code 2."""
+    """Run the command line; a user's mistake gives one sentence and exit code 2."""
     try:
         code = _run()
     except MetaBOError as error:
@@ -112,15 +112,15 @@ def _fail(message: str) -> NoReturn:
 
 
 def _run() -> int:
-    """Run the command and give its exit code.
+    """Run the command and return its exit code.
 
     Raises:
-        MetaBOError: If the command is mistaken, or memory or room for the output runs out.
+        MetaBOError: If the user made a mistake, or memory or disk space runs out.
     """
     try:
-        # The return value is the exit code where a command ends with one.
+        # Outside of standalone mode, an exit code is returned instead of raised.
         return app(sys.argv[1:] or ["--help"], standalone_mode=False) or 0
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         sys.stderr.close()
         sys.exit(1)
     except (MemoryError, RuntimeError) as error:
@@ -136,7 +136,7 @@ def _run() -> int:
 
 
 def in_shell_words(message: str, typed: Sequence[str]) -> str:
-    """The message about an argument, named as the option that was typed, such as `--budget`."""
+    """Name the argument in a message as the option that was typed, such as `--budget`."""
     options = {word.partition("=")[0] for word in typed if word.startswith("--")}
 
     def as_typed(found: re.Match[str]) -> str:

@@ -15,15 +15,18 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 
 
 def written(params: Mapping[str, Value], space: Space) -> str:
-    """Parameters as `read_words` takes them, every digit included, safe in a shell."""
+    """Write parameters as `read_words` takes them, with every digit, quoted for a shell."""
     words = (f"{name}={_text(space.parameters[name], v)}" for name, v in params.items())
     return " ".join(quote(word) for word in words)
 
 
 def read_words(words: Sequence[str], space: Space) -> tuple[dict[str, object], float | None]:
-    """The parameters and, where `value=...` is among the words, the value.
+    """Read the parameters and, if `value=...` is among the words, the value.
 
-    Where a parameter is itself called `value`, the word sets that parameter.
+    If a parameter is itself called `value`, the word sets that parameter.
+
+    Raises:
+        OptionError: If a word is not an assignment, or a name is given twice.
     """
     params: dict[str, object] = {}
     value: float | None = None
@@ -45,7 +48,7 @@ def read_words(words: Sequence[str], space: Space) -> tuple[dict[str, object], f
 
 
 def _halves(word: str, space: Space) -> tuple[str, str, str]:
-    """Name, sign and text; a parameter's name may itself have an equals sign in it."""
+    """Split a word at its equals sign; the name of a parameter may contain one, too."""
     known = [name for name in space.parameters if word.startswith(f"{name}=")]
     if not known:
         return word.partition("=")
@@ -54,7 +57,11 @@ def _halves(word: str, space: Space) -> tuple[str, str, str]:
 
 
 def read_number(text: str) -> float:
-    """A finite number from a word."""
+    """Read a finite number from a word.
+
+    Raises:
+        OptionError: If the word is not a finite number.
+    """
     number = _float(text)
     if number is None:
         raise OptionError(
@@ -67,14 +74,14 @@ def read_number(text: str) -> float:
 def _text(parameter: Parameter, value: Value) -> str:
     if not isinstance(parameter, Choice):
         return repr(value)
-    # A word stands for text unless it is some value's JSON, as `1` and `true` are.
-    # No word can hold a NUL, and a line should stay one.
+    # A word is read as text unless it is some value's JSON, as `1` and `true` are. Text that is
+    # not printable, such as a NUL or a newline, cannot be a word of one line.
     is_plain = isinstance(value, str) and value.isprintable() and _read(parameter, value) == value
     return str(value) if is_plain else json.dumps(value)
 
 
 def _read(parameter: Parameter | None, text: str) -> object:
-    """The value that a word stands for; what fits nothing is passed on, to be refused by name."""
+    """Read the value of a parameter; a word that does not fit is left for the space to refuse."""
     if isinstance(parameter, Choice):
         by_json = {json.dumps(value): value for value in parameter.values}
         return by_json.get(text, text)
@@ -85,9 +92,9 @@ def _read(parameter: Parameter | None, text: str) -> object:
 
 
 def _float(text: str) -> float | None:
-    """The number that a word writes out in plain digits; None where it is none a float can hold.
+    """Read a number in plain digits; None if the word is not a number that a float can hold.
 
-    Python's own reader takes `1_5` for 15 and turns 1e-400 into 0, which are slips here.
+    `float` would read `1_5` as 15 and 1e-400 as 0, which here are typing errors.
     """
     match = _NUMBER.fullmatch(text)
     number = float(text) if match else math.nan

@@ -1,4 +1,4 @@
-"""Where commands print."""
+"""The console that commands print to."""
 
 from rich.console import Console
 
@@ -6,6 +6,6 @@ console = Console()
 
 
 def say(text: str) -> None:
-    """Print a sentence as it is: brackets are no markup, numbers are not coloured."""
-    # A path may hold bytes that are no text, which a terminal refuses.
+    """Print a sentence as it is, without markup and colours."""
+    # A path may hold bytes that are not text, which a terminal would refuse.
     console.out(text.encode("utf-8", "backslashreplace").decode(), highlight=False)

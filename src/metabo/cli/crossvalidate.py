@@ -28,7 +28,7 @@ def crossvalidate_(
         typer.Option(
             metavar="NAMES",
             help="Methods to compare, separated by commas.",
-            show_default="metabo,ei,taf-me,taf-r,portfolio,mean-rank,random",
+            show_default="metabo, ei, taf-me, taf-r, portfolio, mean-rank, random",
         ),
     ] = None,
     validate: Annotated[

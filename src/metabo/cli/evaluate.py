@@ -136,14 +136,14 @@ def _warn_of_another_family(artifact: str, af: "TrainedAF", name: str) -> None:
     from metabo.options import parse
 
     trained = str(af.card.get("family", name))
-    if af.architecture.is_for_any_dimension:  # it is meant for others
+    if af.architecture.is_for_any_dimension:  # trained for use on other families
         return
     if parse(trained)[0] != parse(name)[0]:
         _warn(f"The artifact `{artifact}` was trained on family `{trained}`, not on `{name}`.")
 
 
 def _warn_of_known_data(artifact: str, af: "TrainedAF", tried: "Provenance") -> None:
-    """Warn if the AF is tested on data it was learned from, where doing well says nothing."""
+    """Warn if the AF is tested on data that it was learned from, which shows nothing."""
     data = af.card.get("data")
     learned = data.get("datasets", []) if isinstance(data, dict) else []
     known = [name for name in tried.test if name in learned]

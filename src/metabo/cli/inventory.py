@@ -1,4 +1,4 @@
-"""The tables of `metabo list`: all that can be named, with its options."""
+"""The tables of `metabo list`: everything that can be named, with its options."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -24,11 +24,11 @@ UNSET = {
     "epsilon": "preset's",
     "artifact": "family's",
 }
-"""What options mean that are None by default."""
+"""The meaning of options that are None by default."""
 
 
 def tables() -> Iterator[Table]:
-    """Families, methods, searches, training presets, artifacts and experiments."""
+    """Yield the families, methods, searches, training presets, artifacts and experiments."""
     families = [
         (name, str(setting.domain.dim), str(setting.budget), options(builder))
         for name, builder in FAMILIES.items()
@@ -58,7 +58,7 @@ def _words(title: str, heads: Iterable[str], rows: Iterable[tuple[str, ...]]) ->
 
 
 def options(builder: Callable[..., object]) -> str:
-    """The options of a family or method with their defaults, as they are written."""
+    """Return the options of a family or method with their defaults, as they are typed."""
     declared = declared_options(builder)
     values = {
         name: UNSET.get(name, "-") if p.default is None else written(p.default)
@@ -86,7 +86,7 @@ def _artifacts() -> Table:
 
 
 def written(value: object) -> str:
-    """A value as `name:option=value` and `--set` take it."""
+    """Write a value as `name:option=value` and `--set` take it."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, tuple):

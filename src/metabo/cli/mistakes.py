@@ -1,4 +1,4 @@
-"""Usage errors in the form of all errors: what is wrong, the rule and the remedy."""
+"""Usage errors, which like all errors state what is wrong, the rule and the remedy."""
 
 import re
 from typing import Literal, get_args, get_origin
@@ -25,7 +25,7 @@ def _sentence(error: typer.TyperException) -> str:
     parameter = getattr(error, "param", None)
     if hasattr(error, "possibilities"):
         given = str(getattr(error, "option_name", ""))
-        # Dashes that both have do not make them alike.
+        # The dashes, which all options have, do not count as similarity.
         near = nearest(given.strip("-"), [one.strip("-") for one in error.possibilities or ()])
         remedy = "" if near is None else f" Did you mean `--{near}`?"
         return f"There is no option `{shown(given)}`.{remedy}"
@@ -38,14 +38,14 @@ def _sentence(error: typer.TyperException) -> str:
 
 
 def _name(parameter: object) -> str:
-    """The parameter as it is typed: `--tasks`, or `FAMILY` for an argument."""
+    """Return the parameter as it is typed: `--tasks`, or `FAMILY` for an argument."""
     if getattr(parameter, "param_type_name", "") == "argument":
         return str(getattr(parameter, "metavar", None) or getattr(parameter, "name", ""))
     return str(getattr(parameter, "opts", ("option",))[0])
 
 
 def _form(parameter: object) -> str | None:
-    """What a value must be; None where no rule is declared."""
+    """Describe the rule for a value; None if no rule is declared."""
     annotation = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
     low, high = getattr(parameter, "min", None), getattr(parameter, "max", None)
     if get_origin(annotation) is Literal:
@@ -59,6 +59,6 @@ def _form(parameter: object) -> str | None:
 
 
 def _given(error: typer.TyperException) -> object:
-    """The value that was refused, which Typer's validator knows."""
+    """Return the value that was refused, as recorded by Typer's validator."""
     errors = getattr(error.__cause__, "errors", None)
     return None if errors is None else errors()[0]["input"]

@@ -15,7 +15,7 @@ from metabo.errors import OptionError, shown
 
 
 def _device(name: str) -> str:
-    """A well-formed device name; whether this machine has it is checked when torch is there."""
+    """Check the form of a device name; torch checks later whether the device exists."""
     if re.fullmatch(r"cpu|cuda(:[0-9]{1,3})?", name) is None:
         raise OptionError(
             f"`--device` must be `cpu`, `cuda` or `cuda:N`, such as `cuda:1`, but got "

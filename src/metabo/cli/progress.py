@@ -17,16 +17,16 @@ from rich.progress import (
 from rich.table import Column
 
 EVERY = 5.0
-"""Seconds between two lines."""
+"""Least number of seconds between two lines."""
 
 
 class LinesOrBars(Progress):
-    """Bars that become a line now and then where there is no terminal to draw them in."""
+    """Progress bars in a terminal, and a line every few seconds elsewhere."""
 
     def __init__(
         self, text: str, console: Console, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        # Where room is short only the bar gives way: numbers stay whole.
+        # In a narrow terminal only the bar shrinks; numbers stay whole.
         whole = Column(no_wrap=True)
         super().__init__(
             TextColumn("{task.description:>12}"),
@@ -42,7 +42,7 @@ class LinesOrBars(Progress):
         self._spoken = clock()
 
     def update(self, task_id: TaskID, **changes: Any) -> None:
-        """Update a task, as Rich does; say so where no bar shows it."""
+        """Update a task as Rich does, and print a line if there is no bar."""
         was_finished = task_id in self._tasks and self._tasks[task_id].finished
         super().update(task_id, **changes)
         task, now = self._tasks[task_id], self.get_time()
@@ -54,5 +54,5 @@ class LinesOrBars(Progress):
 
 
 def progress_bars(text: str = "steps") -> Progress:
-    """Progress on standard error, with a text after each count."""
+    """Return progress bars on standard error, with a text after each count."""
     return LinesOrBars(text, Console(stderr=True))

@@ -1,4 +1,4 @@
-"""What `metabo report` does: run what is missing, print tables, write pictures and the page."""
+"""The work of `metabo report`: run missing units, print tables, write pictures and the page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,12 +23,14 @@ from metabo.store import is_writable, require_writable, write_all
 
 @dataclass(frozen=True)
 class Reporting:
-    """Where the results of a report are, and how missing ones are computed."""
+    """The settings of a report: where results are stored, and how missing ones are computed."""
 
     scale: ScaleName
+    """Scale of the experiments."""
     results: Path
     """Folder that results are read from and stored in."""
     device: str
+    """Device that missing results are computed on."""
     artifacts: Path
     """Folder of the training runs that studies evaluate."""
 
@@ -89,7 +91,7 @@ class Reporting:
         return n_failed
 
     def _show(self, stored: Stored, *, is_drawn: bool) -> None:
-        """Print an experiment's tables; draw its picture if told to, or if it is missing."""
+        """Print an experiment's tables, and draw its picture if `is_drawn` or if it is missing."""
         if not stored.results:
             return
         if stored.missing:

@@ -1,7 +1,7 @@
-"""How tables look in a terminal.
+"""Tables in a terminal.
 
-No number is ever broken: where the columns do not fit side by side, as in a pipe, which counts as
-80 characters wide, those left over go into a second table below with the same rows.
+No number is ever broken. If the columns do not fit side by side, the remaining ones go into a
+second table below with the same rows. A pipe counts as 80 characters wide.
 """
 
 import textwrap
@@ -16,7 +16,7 @@ from metabo.cli.console import console
 from metabo.evaluation.table import Cell, Column, Table
 
 _TEXT_WIDTH = 16
-"""Least width of a column of words whose text is longer."""
+"""Least width of a column of words that does not fit."""
 _GAP = 2
 """Characters between two columns."""
 
@@ -27,7 +27,7 @@ def print_table(table: Table, to: Console = console) -> None:
 
 
 def laid_out(table: Table, width: int) -> Group:
-    """A table, or several below one another, of at most this many characters."""
+    """Lay out a table in at most this many characters, in several parts if necessary."""
     columns = [
         _Laid.of(column, [row[i] for row in table.rows]) for i, column in enumerate(table.columns)
     ]
@@ -64,7 +64,7 @@ class _Laid:
         return self.column.kind == "name"
 
     def narrowed(self) -> "_Laid":
-        """With what stands in brackets in a line of its own, and the head wrapped."""
+        """Wrap the head, and put the text in brackets on its own line."""
         if self.is_text:
             width = min(self.width, _TEXT_WIDTH)
             return _Laid(self.column, self.head, self.cells, self.beside, width)
@@ -74,12 +74,12 @@ class _Laid:
         return _Laid(self.column, head, cells, self.beside, _width([head, *cells]))
 
     def cut(self, width: int) -> "_Laid":
-        """At most this wide."""
+        """Limit the width."""
         return _Laid(self.column, self.head, self.cells, self.beside, min(self.width, width))
 
 
 def _parts(columns: list[_Laid], width: int) -> list[list[_Laid]]:
-    """Columns that fit side by side; names that tell rows apart stand in every part."""
+    """Divide columns into parts that fit; the leading columns of names are in every part."""
     n_keys = max(1, next((i for i, c in enumerate(columns) if not c.is_name), len(columns)))
     keys, others = columns[:n_keys], columns[n_keys:]
     # Names are folded only where a number would not fit beside them.

@@ -41,7 +41,7 @@ def train_(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Output folder of the run.", show_default="runs/train-FAMILY"
+            metavar="FOLDER", help="Output folder of the run.", show_default="train-FAMILY in runs"
         ),
     ] = None,
     folds: Annotated[
@@ -132,7 +132,7 @@ def train_(
 
 
 def _print_card(name: str, card: dict[str, Any]) -> None:
-    """What an artifact reached on its validation tasks, beside EI and random search."""
+    """Print the regret of an artifact on its validation tasks, beside EI and random search."""
     from metabo.cli.tables import print_table
     from metabo.evaluation.numbers import scientific
     from metabo.evaluation.table import Table, at_steps, names

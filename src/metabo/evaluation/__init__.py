@@ -1,4 +1,4 @@
-"""Compare methods: by name, on the tasks of a family, on data sets never seen."""
+"""Comparison of methods by name, on unseen tasks of a family or unseen data sets."""
 
 from metabo.evaluation.evaluate import evaluate
 from metabo.evaluation.methods import METHODS, Method, method

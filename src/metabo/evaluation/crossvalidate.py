@@ -1,10 +1,10 @@
-"""How well will an AF learned from these data sets serve a new one? Told before it is used.
+"""Cross-validation over data sets: an estimate of how well a learned AF serves a new one.
 
-The source data sets are dealt to K folds. For each fold an AF is learned from the others and tried
-on the fold, beside methods that learn nothing and methods that need no model. When to stop is
-decided inside: first runs keep a few data sets each for validation, then one learns from all and
-stops where going on made the first ones clearly worse. What the first runs of all folds tell
-together is when to stop on all sources.
+The source data sets are divided into K folds. For each fold, an AF is learned from the other folds
+and tested on the fold, beside methods that learn nothing and methods that need no model. The time
+to stop is chosen within the training folds: probe runs hold out a few data sets each for
+validation, then a final run learns from all of them and stops where further training made the
+probe runs clearly worse. The probe runs of all folds together say when to stop on all sources.
 """
 
 import json
@@ -37,30 +37,33 @@ from metabo.version import commit
 
 SETTINGS = "settings.json"
 PROBES = 3
-"""First runs of a fold: a few data sets alone make too noisy a score to stop by."""
+"""Number of probe runs of a fold: the score on one small set of data sets is too noisy."""
 METHODS = ("metabo", "ei", "taf-me", "taf-r", "portfolio", "mean-rank", "random")
 LEAVE_ONE_OUT: Literal["leave-one-out"] = "leave-one-out"
 Folds = int | Literal["leave-one-out"]
 Progress = Callable[[str, int, int], None]
-"""Told now and then: what is running, and how far it is of how much."""
+"""Called with what is running, the amount done and the total amount."""
 
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """What the folds showed."""
+    """The outcome of a cross-validation."""
 
     family: str
+    """Name of the family, with the options given."""
     budget: int
+    """Number of evaluations per data set."""
     datasets: tuple[str, ...]
+    """Names of the data sets, fold by fold."""
     regret: dict[str, Float[Tensor, "R M T"]]
-    """Regret of each method on each data set, none of which it had seen, in each run."""
+    """Regret by method, in each run on each data set, none of which the method had seen."""
     stops: tuple[int, ...]
-    """After how many iterations each fold's run stopped."""
+    """Number of iterations after which the run of each fold stopped."""
     stop: int
-    """After how many to stop when learning from all."""
+    """Number of iterations after which to stop when learning from all data sets."""
 
     def record(self) -> dict[str, object]:
-        """As stored."""
+        """Return the outcome as stored in `crossvalidation.json`."""
         return {
             "family": self.family,
             "budget": self.budget,
@@ -86,32 +89,39 @@ def cross_validate(
     on_progress: Progress | None = None,
     **changes: object,
 ) -> CrossValidation:
-    """Learn and test fold by fold; what is finished in the folder is not done again.
+    """Learn and test fold by fold, skipping what is already finished in the folder.
 
-    The folder must then hold runs with the same settings on the same data: an AF that was learned
-    from other folds may have seen what it is tested on. With several `jobs` processes begin by
-    importing the script that calls this: there the call must stand under
-    `if __name__ == "__main__":`.
+    All runs in the folder must have the same settings and data: an AF learned from other folds may
+    have seen the data it is tested on. With several `jobs`, each process first imports the calling
+    script, so the call must stand under `if __name__ == "__main__":`.
 
     Args:
-        family: Of tables, such as `svm` or `table:FOLDER`.
+        family: Family of tables, such as `svm` or `table:FOLDER`.
         out: Folder for the runs and the outcome, `crossvalidation.json`.
-        folds: How many, or `leave-one-out`: as many as there are data sets (those of one origin
-            counted once).
-        methods: To try on each fold.
-        validate: Data sets that each first run of a fold keeps for validation; with 0 there are no
-            first runs, and all follow the whole schedule.
-        repeats: Runs of each method with other random numbers, which are averaged.
-        jobs: Training runs at a time, each on one core.
-        seed: Of the folds, the trainings and the runs.
-        on_progress: Called now and then.
-        changes: Settings of the training that differ from the preset's.
+        folds: Number of folds, or `leave-one-out` for one fold per data set (data sets of one
+            origin share a fold).
+        methods: Names of the methods to test on each fold.
+        validate: Number of data sets that each probe run holds out for validation; with 0 there
+            are no probe runs, and every run follows the whole schedule.
+        repeats: Number of runs of each method with different random numbers, which are averaged.
+        jobs: Number of training runs at a time, each on one core.
+        seed: Random seed for the folds, the training and the test runs.
+        on_progress: Called from time to time with what is running, the amount done and the total.
+        changes: Training settings that differ from the preset's.
+
+    Returns:
+        The regret of each method on each data set, and when to stop training.
+
+    Raises:
+        OptionError: If the family has no data sets, or an option does not fit.
+        DataError: If the folder holds a cross-validation with other settings.
     """
     setting = family_of(family)
     data = setting.provenance
     if data is None:
         raise OptionError(
-            f"Cross-validation deals data sets to folds, but `{family}` is not a family of tables."
+            f"Cross-validation needs a family of tables, but `{family}` has no data sets. Choose "
+            "`svm`, `adaboost` or `table:FOLDER`."
         )
     if any(option in parse(family)[1] for option in ("fold", "folds", "validate", "turn")):
         raise OptionError(f"Leave `fold`, `folds`, `validate` and `turn` out of `{family}`.")
@@ -125,7 +135,7 @@ def cross_validate(
         for k, name in enumerate(names)
         for turn in turns
     }
-    # Every mistake in the split and the methods comes to light before the first training.
+    # Check the split and the methods before the first training run.
     built = [family_of(name) for name in names]
     for name in probes.values():
         family_of(name)
@@ -146,7 +156,7 @@ def cross_validate(
     ends: list[dict[str, object]] = [{} for _ in names]
     curves = []
     if probes:
-        # A team would tell better, in as many times the time: a network by itself overfits sooner.
+        # Only one network per probe run, to save time; alone it overfits sooner than a team.
         alone = settings | {"members": 1}
         runs.train({_probe(*place): (name, alone) for place, name in probes.items()})
         by_fold = [
@@ -181,21 +191,21 @@ def cross_validate(
 
 
 def _probe(fold: int, turn: int) -> str:
-    """The folder of a first run."""
+    """Return the folder of a probe run."""
     return f"probe-{fold}-{turn}"
 
 
 def _require_methods(methods: Sequence[str], target: TaskFamily) -> None:
-    """Raise if a method's name or options are wrong."""
+    """Raise `OptionError` if a method's name or options are wrong."""
     require_methods(methods)
     search = searcher("gradient", target.domain, repeats=target.noise > 0)
     for text in methods:
-        if text.strip() != "metabo":  # its artifact is yet to be learned
+        if text.strip() != "metabo":  # its artifact does not exist yet
             method_of(text, Setting(target, search))
 
 
 def _configuration(family: str, usual: str, settings: Mapping[str, object]) -> TrainConfig:
-    """A training with these settings, with the usual preset unless they name one."""
+    """Return the training configuration; the settings may name a preset."""
     changes = dict(settings)
     return preset_of(str(changes.pop("preset", None) or usual), family, **changes)
 
@@ -206,7 +216,7 @@ def _tell(on_progress: Progress | None, what: str, done: int, total: int) -> Non
 
 
 def _begin(out: Path, settings: Mapping[str, object]) -> None:
-    """Write down what the runs in the folder are, or make sure that they are these."""
+    """Store the settings in a new folder, or require that an old one has the same."""
     path, given = out / SETTINGS, json.loads(json.dumps(settings))
     if not path.exists() and not any(out.glob("*-*/config.json")):
         write_all(out, {SETTINGS: save_json(given)})
@@ -225,18 +235,18 @@ def _begin(out: Path, settings: Mapping[str, object]) -> None:
 
 
 def _mean_curve(curves: Sequence[list[tuple[int, float]]]) -> list[tuple[int, float]]:
-    # A run that lost patience has a shorter curve: beyond it there is nothing to compare.
+    # The shortest curve, of a run that stopped early, limits the comparison.
     return [
         (at[0][0], sum(score for _, score in at) / len(at)) for at in zip(*curves, strict=False)
     ]
 
 
 def _best(curve: list[tuple[int, float]]) -> int:
-    """The last iteration at which the curve is as high as anywhere, but for its own noise.
+    """Return the last iteration at which the curve is as high as anywhere, up to its noise.
 
-    A few data sets make a noisy score, and its highest value is luck. So training is cut short
-    only where going on made things clearly worse: by more than validations scatter around the mean
-    of themselves and their neighbours.
+    The score on a few data sets is noisy, and its maximum is luck. So training is cut short only
+    where continuing made the score clearly worse: by more than the validations scatter around
+    their moving average.
     """
     scores = torch.tensor([score for _, score in curve], dtype=torch.float64)
     windows = [scores[max(0, i - 1) : i + 2] for i in range(len(scores))]
@@ -248,7 +258,7 @@ def _best(curve: list[tuple[int, float]]) -> int:
 def _evaluated(
     fold: TaskFamily, methods: Sequence[str], folder: Path, repeats: int, seed: int
 ) -> Iterator[tuple[str, Tensor]]:
-    """The regret of each method on a fold's data sets, in several runs."""
+    """Yield the regret of each method on a fold's data sets, in several runs."""
     runs = [
         evaluate(
             fold,

@@ -1,4 +1,4 @@
-"""Run methods on the same test tasks and keep what happened."""
+"""Evaluation of methods on the same test tasks."""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -55,7 +55,7 @@ def evaluate(
         budget: Evaluations per episode; the family's own if None.
         task_file: A JSON list with the parameters of each task, instead of drawn tasks.
         artifact: The AF that the method `metabo` uses, or its name or file; the family's own if
-            None. The other methods have no use for it.
+            None. Other methods ignore it.
         search: How acquisition functions are maximized on the unit cube: `gradient`, `grid` or
             `sobol`.
         hyperparameters: Hyperparameters of the GP: `known`, those of the family or of each task;
@@ -85,7 +85,7 @@ def evaluate(
     part = setting.test() if stream == "test tasks" else setting.validation()
     if part is None:
         raise OptionError(
-            f"Family `{name}` has no validation tasks. Keep some apart: `:validate=5`."
+            f"Family `{name}` has no validation tasks. Hold some out with `:validate=5`."
         )
     tasks = min(100, part.n_tasks or 100) if tasks is None else tasks
     budget = setting.budget if budget is None else budget
@@ -100,9 +100,10 @@ def evaluate(
         given = artifact.path if isinstance(artifact, TrainedAF) else artifact
         raise OptionError(
             f"The artifact `{given}` is for the method `metabo`, which is not among the "
-            f"methods {', '.join(f'`{m.strip()}`' for m in methods)}. Add it, or give no artifact."
+            f"methods {', '.join(f'`{m.strip()}`' for m in methods)}. Add it, or leave out the "
+            "artifact."
         )
-    # Every mistake in a method's name or options comes to light before the first run.
+    # Check the names and options of all methods before the first run.
     built_for = Setting(
         setting,
         searcher(search, setting.domain, repeats=setting.noise > 0),
@@ -117,7 +118,7 @@ def evaluate(
         if task_file is None
         else read_tasks(setting, Path(task_file))
     ).to(device)
-    # Drawn tasks are not asked for their optimum here: all at once they might take all memory.
+    # The optima of all drawn tasks at once might not fit into memory.
     n = tasks if task_file is None else len(drawn.optimum)
     return Evaluation(
         label or name,
@@ -154,14 +155,14 @@ def _run(
     budget: int,
     on_progress: Progress | None,
 ) -> dict[str, MethodResult]:
-    """Run all methods on some tasks after the others, so that memory does not grow with them."""
+    """Run all methods on one batch of tasks after the other, to limit the memory."""
     batches = torch.arange(n).split(at_once)
     regret = {name: torch.empty(n, budget, dtype=torch.float64) for name in methods}
     dim = family.domain.dim
     queries = {name: torch.empty(n, budget, dim, dtype=torch.float64) for name in methods}
     seconds = dict.fromkeys(methods, 0.0)
     for number, index in enumerate(batches):
-        # Taken once for all methods: a task may look for its optimum when it is first asked.
+        # Taken once for all methods, because a task may search for its optimum when first used.
         some = drawn if len(batches) == 1 else drawn.take(index)
         for name, one in methods.items():
 
@@ -189,7 +190,7 @@ def _run(
 
 
 def _refitted(name: str, policy: Policy) -> Policy:
-    """The policy with a fitted GP, where it has one that knows of no other data."""
+    """Return the policy with a fitted GP, unless it compares values with those of sources."""
     base = parse(name)[0]
     if base == "random":
         return policy
@@ -202,7 +203,11 @@ def _refitted(name: str, policy: Policy) -> Policy:
 
 
 def read_tasks(setting: TaskFamily, path: Path) -> Tasks:
-    """The tasks of a file; its name is in every complaint."""
+    """Read the tasks in a file.
+
+    Raises:
+        DataError: If the file cannot be used; the message names it.
+    """
     records = read_json(path, "task file")
     if not isinstance(records, list):
         raise DataError(
@@ -216,7 +221,7 @@ def read_tasks(setting: TaskFamily, path: Path) -> Tasks:
 
 
 def require_methods(methods: Sequence[str]) -> None:
-    """Raise unless it is a list of different names."""
+    """Raise `OptionError` unless the methods are a list of different names."""
     if isinstance(methods, str) or not methods or not all(isinstance(m, str) for m in methods):
         raise OptionError(
             f"`methods` must be a list with at least one name, but got {brief(methods)}."

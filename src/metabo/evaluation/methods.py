@@ -28,7 +28,7 @@ class Method:
     """A method that has been built for a setting."""
 
     policy: Policy
-    """Decides the queries."""
+    """The policy that chooses the queries."""
     identity: dict[str, str]
     """All options, given or not, and a hash of the artifact where there is one."""
 
@@ -38,7 +38,9 @@ class Learned:
     """A policy that maximizes a trained AF."""
 
     policy: Policy
+    """The policy that chooses the queries."""
     af: TrainedAF
+    """The artifact."""
 
 
 def resolved(text: str, setting: Setting) -> Method:
@@ -59,12 +61,12 @@ def resolved(text: str, setting: Setting) -> Method:
 
 
 def method(text: str, setting: Setting) -> Policy:
-    """The policy of a method given as text, such as `ei` or `ucb:beta=9`."""
+    """Build the policy of a method given as text, such as `ei` or `ucb:beta=9`."""
     return resolved(text, setting).policy
 
 
 def _options(text: str, family: str) -> dict[str, str]:
-    """All options of a method, given or not."""
+    """Return all options of a method, given or not."""
     name, options = parse(text)
     declared = declared_options(METHODS[name])
     full = {option: str(p.default) for option, p in declared.items()} | options
@@ -75,7 +77,7 @@ def _options(text: str, family: str) -> dict[str, str]:
 
 
 def identity(text: str, family: str, artifact: str | None = None) -> dict[str, str]:
-    """What tells a method's stored results from another's, found without building the method."""
+    """Return what identifies a method's stored results, without building the method."""
     full = _options(text, family)
     name, options = parse(text)
     own = parse(family)[0]
@@ -102,7 +104,7 @@ def _learned(artifact: str | TrainedAF, setting: Setting) -> Learned:
 
 
 def _loaded(name: str, setting: Setting) -> TrainedAF:
-    """The artifact of this name or in this file."""
+    """Load the artifact of this name or in this file."""
     if name not in artifacts() and kind_of(Path(name), "artifact") == "missing":
         few = " --sources 50" if name.endswith("-50") else ""
         raise OptionError(
@@ -124,7 +126,7 @@ def _metabo_50(setting: Setting) -> Learned:
 
 
 def _for_setting(builder: Callable[..., Policy]) -> Callable[..., Policy]:
-    """A classical method's builder, with the same options, that takes its setting whole."""
+    """Wrap a classical method's builder, with the same options, to take a `Setting`."""
 
     @wraps(builder)
     def built(setting: Setting, **options: object) -> Policy:
@@ -146,4 +148,4 @@ METHODS: Mapping[str, Callable[..., Policy | Learned]] = MappingProxyType(
         "portfolio": portfolio,
     }
 )
-"""What builds each method for a setting; its keyword-only parameters are the method's options."""
+"""Builders of the methods for a setting; keyword-only parameters are the method's options."""

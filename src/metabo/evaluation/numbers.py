@@ -1,4 +1,4 @@
-"""How numbers are rounded, for storage and for display."""
+"""Rounding of numbers, for storage and for display."""
 
 import re
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def rounded(value: float, digits: int = 3) -> float:
-    """The number with this many significant digits.
+    """Round a number to this many significant digits.
 
     Examples:
         >>> rounded(0.123456)
@@ -17,12 +17,12 @@ def rounded(value: float, digits: int = 3) -> float:
 
 
 def rounded_row(row: Tensor, digits: int = 3) -> list[float]:
-    """Each number of a one-dimensional tensor, rounded; a scalar is a row of one."""
+    """Round each number of a one-dimensional tensor; a scalar is a row of one."""
     return [rounded(value, digits) for value in torch.atleast_1d(row).tolist()]
 
 
 def significant(value: float, digits: int = 2) -> str:
-    """The number with at most this many significant digits.
+    """Write a number with at most this many significant digits.
 
     Examples:
         >>> significant(0.0600), significant(123.4, 3)
@@ -32,7 +32,7 @@ def significant(value: float, digits: int = 2) -> str:
 
 
 def scientific(value: float) -> str:
-    """Two significant digits with an exponent, so that all numbers have the same width.
+    """Write two significant digits with an exponent, so that all numbers have the same width.
 
     Examples:
         >>> scientific(0.0612)
@@ -42,7 +42,7 @@ def scientific(value: float) -> str:
 
 
 def fixed(value: float, decimals: int) -> str:
-    """The number with this many digits after the point.
+    """Write a number with this many digits after the point.
 
     Examples:
         >>> fixed(0.5, 4)
@@ -52,7 +52,7 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent.
+    """Write a share in whole percent.
 
     Examples:
         >>> percent(0.253)
@@ -62,7 +62,7 @@ def percent(share: float) -> str:
 
 
 def brief(value: float, digits: int = 2) -> str:
-    """As `significant`, without a zero before the point, or with an exponent below 0.001.
+    """Write a number like `significant`, without a leading zero, or with an exponent below 0.001.
 
     Examples:
         >>> brief(0.0623), brief(1.04e-5)

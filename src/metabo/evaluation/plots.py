@@ -17,8 +17,8 @@ from metabo.evaluation.results import Evaluation
 from metabo.metrics import quantiles
 from metabo.training.log import read_log
 
-# Okabe and Ito's palette, which colour-blind people can tell apart, less yellow, which paper
-# swallows.
+# Okabe and Ito's palette, which colour-blind people can tell apart, without yellow, which is
+# hard to see on paper.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 DASHES = ("-", "--", "-.", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 _STYLES = {
@@ -40,13 +40,13 @@ _STYLES = {
 
 LegendPlace = Literal["lower center", "outside lower center"]
 _HANDLE_INCHES = 0.7
-"""What a legend's line and the space around an entry take."""
+"""Width of a legend's line and of the space around an entry."""
 _LETTERS_PER_INCH = 11.5
 _TITLE_LETTERS_PER_INCH = 10.5
 
 
 def plot_regret(evaluation: Evaluation, path: Path) -> None:
-    """Median simple regret over the steps with its 30 to 70 % band, on a log scale."""
+    """Draw the median simple regret over the steps with its 30 to 70 % band, on a log scale."""
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     axes = figure.subplots()
     curves = {
@@ -60,14 +60,14 @@ def plot_regret(evaluation: Evaluation, path: Path) -> None:
 
 
 def regret_title(evaluation: Evaluation) -> str:
-    """What the picture shows: where the tasks come from, and the search."""
+    """Return a title that names the family, the origin of the tasks and the search."""
     file = evaluation.task_file
     tasks = f"{evaluation.tasks} " + ("unseen tasks" if file is None else f"tasks from {file}")
     return f"{evaluation.family}: {tasks}, {evaluation.search} search"
 
 
 def styles(names: list[str]) -> dict[str, tuple[str, Any, float]]:
-    """Colour, dashes and width of each method: learned AFs are black, the known ones always alike.
+    """Choose colour, dashes and width of each method: learned AFs are black, others fixed by name.
 
     Variants of one method share its colour and differ in their dashes.
     """
@@ -110,7 +110,7 @@ def plot_tables(records: Mapping[str, Mapping[str, Any]], title: str, path: Path
 
 
 def tables_figure(records: Mapping[str, Mapping[str, Any]], title: str) -> Figure:
-    """Mean regret with bootstrap intervals, and the share of tasks not solved yet: Figure 4."""
+    """Draw the mean regret with bootstrap intervals, and the share of tasks not solved yet."""
     figure = Figure(figsize=(10.4, 4.4), layout="constrained", dpi=150)
     left, right = figure.subplots(1, 2)
     ends = ("low", "mean", "high")
@@ -132,7 +132,7 @@ def tables_figure(records: Mapping[str, Mapping[str, Any]], title: str) -> Figur
 
 
 def plot_training(log: Path, path: Path) -> None:
-    """Reward of the training batches and of the validations over the iterations of a log."""
+    """Draw the rewards of training batches and validations over the iterations of a log."""
     lines: list[dict[str, Any]] = [dict(line) for line in read_log(log)]
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
@@ -166,11 +166,11 @@ def outside_legend(
     n_columns: int | None = None,
     fontsize: float = 10,
 ) -> None:
-    """Draw one legend for all panels, in which every label stands once.
+    """Draw one legend for all panels, with each label once.
 
     Args:
         figure: The picture.
-        place: Where the legend stands.
+        place: Position of the legend.
         n_columns: Columns of the legend; as many as fit into the picture if None.
         fontsize: Size of the letters in points.
     """
@@ -198,7 +198,7 @@ def entitle(figure: Figure, title: str) -> None:
 
 
 def _fitting_columns(labels: list[str], inches: float) -> int:
-    """The largest number of columns of a legend that fit; labels fill one column after another."""
+    """Return how many columns of a legend fit; labels fill one column after another."""
     for n_columns in range(len(labels), 1, -1):
         n_rows, n_longer = divmod(len(labels), n_columns)
         starts = [i * n_rows + min(i, n_longer) for i in range(n_columns + 1)]
@@ -210,6 +210,6 @@ def _fitting_columns(labels: list[str], inches: float) -> int:
 
 
 def _floor(curves: np.ndarray) -> float:
-    """Where a log axis ends when regret is zero: a tenth of the smallest positive value."""
+    """Return the lower end of a log axis for regret 0: a tenth of the least positive value."""
     positive = curves[curves > 1e-15]
     return float(positive.min()) / 10 if positive.size else 1e-16

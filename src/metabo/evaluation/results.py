@@ -17,12 +17,12 @@ from metabo.tasks import Summary
 from metabo.version import __version__, commit
 
 _ROWS = 1000
-"""Tasks whose numbers are text at one time: as Python objects they take ten times the memory."""
+"""Number of tasks written at a time: as Python objects, numbers take ten times the memory."""
 
 
 @dataclass(frozen=True)
 class MethodResult:
-    """How one method did on all tasks."""
+    """The results of one method on all tasks."""
 
     regret: Float[Tensor, "E T"]
     """Simple regret of each task after each step."""
@@ -34,11 +34,11 @@ class MethodResult:
     """All options of the method, given or not, and a hash of the artifact where there is one."""
 
     def record(self) -> dict[str, object]:
-        """The result as stored in `results.json`."""
+        """Return the result as stored in `results.json`."""
         return {**self._curves(), **{n: v.tolist() for n, v in self._rows()}, **self._rest()}
 
     def parts(self) -> Iterator[str]:
-        """The text of `record` in JSON, a piece at a time."""
+        """Yield the text of `record` in JSON, piece by piece."""
         yield _text(self._curves())[:-1]
         for name, values in self._rows():
             yield f', "{name}": ['
@@ -87,7 +87,7 @@ class Evaluation:
     """How regret over the tasks of the family is summarized; not stored."""
 
     def record(self) -> dict[str, object]:
-        """The outcome as stored in `results.json`."""
+        """Return the outcome as stored in `results.json`."""
         results = {name: result.record() for name, result in self.methods.items()}
         return {**self._head(), "methods": results}
 
@@ -107,7 +107,7 @@ class Evaluation:
 
 
 def versions() -> dict[str, str]:
-    """Versions of all that results depend on."""
+    """Return the versions of the software that results depend on."""
     return {
         "metabo": __version__,
         "python": platform.python_version(),

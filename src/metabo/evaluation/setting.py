@@ -1,4 +1,4 @@
-"""What a method is built for."""
+"""The setting that a method is built for."""
 
 from dataclasses import dataclass
 from typing import get_args

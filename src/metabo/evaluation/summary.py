@@ -14,7 +14,7 @@ _FLOOR = 1e-16
 
 
 def summary(evaluation: Evaluation) -> Table:
-    """Median regret of each method at a few steps, a small picture of its curve, and its time."""
+    """Tabulate each method's median regret at a few steps, its curve in blocks, and its time."""
     steps = [t for t in _STEPS if t < evaluation.budget] + [evaluation.budget]
     curves = {
         name: quantiles(result.regret, [0.5])[0].tolist()

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 NOTHING = "-"
-"""Stands in a cell for a number that is not known."""
+"""Text of a cell whose number is not known."""
 ColumnKind = Literal["name", "number", "text"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """The head of a column, and what its cells hold."""
+    """The head of a column, and the kind of its cells."""
 
     head: str
+    """Text above the column."""
     kind: ColumnKind = "number"
     """`name`: a word that can be typed, such as a method; leading columns of names tell the rows
     apart. `number`: a number, which no renderer may break. `text`: words, which may be wrapped."""
@@ -24,9 +25,10 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A text, often a number, and what belongs beside it."""
+    """A text, often a number, with an optional second text in brackets."""
 
     text: str
+    """Main text of the cell."""
     beside: str = ""
     """Shown in brackets after the text: an interval, or the published number."""
 
@@ -43,8 +45,11 @@ class Table:
     """A title, columns and rows of cells, with notes that explain them."""
 
     title: str
+    """Title above the table."""
     columns: tuple[Column, ...]
+    """Columns from left to right."""
     rows: tuple[tuple[Cell, ...], ...]
+    """Rows from top to bottom, with one cell per column."""
     notes: tuple[str, ...] = ()
     """Sentences about the numbers, such as where those in brackets come from."""
 
@@ -80,15 +85,15 @@ class Table:
 
 
 def names(*heads: str) -> list[Column]:
-    """Columns of names."""
+    """Return columns of names."""
     return [Column(head, "name") for head in heads]
 
 
 def numbers(heads: Iterable[str]) -> list[Column]:
-    """Columns of numbers."""
+    """Return columns of numbers."""
     return [Column(head) for head in heads]
 
 
 def at_steps(steps: Iterable[int]) -> list[Column]:
-    """Columns of numbers, one for each step of a run."""
+    """Return columns of numbers, one for each step of a run."""
     return numbers(f"t={t}" for t in steps)

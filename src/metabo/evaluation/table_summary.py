@@ -1,4 +1,4 @@
-"""What is kept and shown of runs on tables: mean regret with intervals, and unsolved data sets."""
+"""Summary of runs on tables: mean regret with intervals, and the share of unsolved data sets."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -36,7 +36,7 @@ def mean_table(
     methods: Iterable[str] | None = None,
     notes: Iterable[str] = (),
 ) -> Table:
-    """The mean regret of each method with its interval at some steps, and the share unsolved.
+    """Tabulate each method's mean regret with its interval, and the share unsolved.
 
     Args:
         title: The table's title.
@@ -53,7 +53,7 @@ def mean_table(
 
 
 def marks(budget: int) -> list[int]:
-    """Steps to show for a budget, its last one included."""
+    """Return the steps to show for a budget, including the last."""
     return [t for t in MARKS if t < budget] + [budget]
 
 

@@ -1,4 +1,4 @@
-"""Training runs in the folders of one place, several at a time; killed, they go on."""
+"""Several training runs at a time, each in its own folder; interrupted runs are resumed."""
 
 import json
 import os
@@ -18,23 +18,28 @@ from metabo.training.folder import has_run
 from metabo.training.log import read_log
 
 Run = tuple[str, Mapping[str, object]]
-"""A family, and the settings with which to train on it."""
+"""A family, and the settings of the training on it."""
 
 
 @dataclass(frozen=True)
 class TrainingRuns:
-    """Where runs have their folders, and how they are told of."""
+    """Training runs in the subfolders of a folder."""
 
     out: Path
+    """Folder that holds the folders of the runs."""
     jobs: int
-    """Runs at a time, each on one core."""
+    """Number of runs at a time, each on one core."""
     iterations: Mapping[str, int]
     """Number of iterations of each planned run, as far as it is known in advance."""
     on_progress: Callable[[int, int], None] | None = None
-    """Told how many iterations are done, and of how many."""
+    """Called with the number of iterations done and the total number."""
 
     def train(self, runs: Mapping[str, Run]) -> None:
-        """Train what is not finished; go on with what was begun."""
+        """Train all runs that are not finished, and resume interrupted ones.
+
+        Raises:
+            MetaBOError: If a process was killed or could not start.
+        """
         left = {name: run for name, run in runs.items() if not self._is_finished(name)}
         if self.jobs > 1 and left:
             self._train_side_by_side(left)
@@ -44,7 +49,7 @@ class TrainingRuns:
         self._tell()
 
     def _train_side_by_side(self, runs: Mapping[str, Run]) -> None:
-        # Fresh processes: a forked one could inherit locks of torch's threads.
+        # Spawned, because a forked process could inherit locks of torch's threads.
         with ProcessPoolExecutor(
             self.jobs, mp_context=get_context("spawn"), initializer=_begin_worker
         ) as pool:
@@ -59,12 +64,12 @@ class TrainingRuns:
                     self._tell()
             except BrokenProcessPool:
                 raise MetaBOError(
-                    "A process that was training ended by itself or never began. In a script, "
-                    'put what is to run under `if __name__ == "__main__":`, or give `jobs=1`; if '
-                    "it was killed, do the same again, and what is finished stays."
+                    "A training process was killed or did not start. If it was killed, run the "
+                    "same again: finished training is kept. In a script, put the call under "
+                    '`if __name__ == "__main__":`, or give `jobs=1`.'
                 ) from None
             except BaseException:
-                # Leaving the pool waits for all that was submitted.
+                # Otherwise leaving the pool would wait for all submitted runs.
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
@@ -77,12 +82,12 @@ class TrainingRuns:
         return (self.out / name / "af.safetensors").exists()
 
     def _n_done(self, name: str) -> int:
-        logs = list((self.out / name).glob("member-*/log.jsonl"))  # of a team, or its own
+        logs = list((self.out / name).glob("member-*/log.jsonl"))  # a team has several
         logs = logs or [self.out / name / "log.jsonl"]
         return sum(log.read_bytes().count(b"\n") for log in logs if log.is_file())
 
     def _end(self, name: str, n_done: int) -> int:
-        """The iterations of a run: as its configuration says, or fewer where it has stopped."""
+        """Return the iterations of a run: as configured, or fewer if it has stopped."""
         path = self.out / name / "config.json"
         if self._is_finished(name):
             return n_done
@@ -91,11 +96,12 @@ class TrainingRuns:
             end = min(config["iterations"], config["stop_at"] or config["iterations"])
             return int(end * config.get("members", 1))
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            return self.iterations[name]  # not there yet, or damaged: a bar is no reason to stop
+            # Not written yet, or damaged, which must not stop the training.
+            return self.iterations[name]
 
 
 def scores(log: Path) -> list[tuple[int, float]]:
-    """The validations of a run: after how many iterations, and how good."""
+    """Read the validations of a run: the iteration and the score of each."""
     lines = read_log(log, is_strict=True)
     return [(line["iteration"], line["score"]) for line in lines if line["score"] is not None]  # type: ignore[misc]
 
@@ -111,7 +117,7 @@ def _begin_worker() -> None:
 
 
 def _end_with_parent() -> None:
-    """Train for nobody who has been killed: whoever goes on would write to the same files."""
+    """End when the parent is killed: a resumed run would write to the same files."""
     parent = parent_process()
     assert parent is not None
     parent.join()

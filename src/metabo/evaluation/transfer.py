@@ -1,6 +1,6 @@
-"""The methods that learn from data of source tasks: TAF-ME, TAF-R, GMM-UCB, EPS-GREEDY.
+"""Methods that learn from data of source tasks: TAF, GMM-UCB, EPS-GREEDY and warm starts.
 
-They need no initial design: what they know of the sources tells them where to start.
+They need no initial design, because the data of the source tasks says where to start.
 """
 
 from dataclasses import dataclass
@@ -32,8 +32,11 @@ class Tuned:
     """Parameters of GMM-UCB and EPS-GREEDY for a family."""
 
     w: Schedule
+    """Weight of the density in GMM-UCB."""
     components: int
+    """Number of components of the mixture in GMM-UCB."""
     epsilon: Schedule
+    """Probability of a source's best design in EPS-GREEDY."""
 
 
 Preset = Literal["tuned", "paper"]
@@ -53,11 +56,11 @@ PRESETS: dict[Preset, dict[str, Tuned]] = {
     },
 }
 OTHERS = Tuned(Schedule(0.22), 1, LINEAR)
-"""For families that nothing was tuned for."""
+"""Parameters for families without tuned ones."""
 
 
 def tuned(family: str, preset: Preset) -> Tuned:
-    """The parameters of a preset for a family."""
+    """Return the parameters of a preset for a family."""
     return PRESETS[preset].get(family, OTHERS)
 
 
@@ -141,7 +144,7 @@ def _sources(
 ) -> SourceData:
     family = setting.family
     if n_sources is None:
-        # What was measured is known whole; functions have countless sources, and the paper's 50.
+        # A table has finitely many sources, and all are used; functions get 50, as in the paper.
         most = family.max_sources if isinstance(family.domain, Finite) else 50
         n_sources = min(most, family.max_sources)
     return source_data(family, n_sources, n_points, hyperparameters=hyperparameters)

@@ -72,7 +72,8 @@ def explain_run(
         raise DataError(f"No evaluation was told in {where}, so there is no step to explain.")
     if not slice_axes(space):
         raise OptionError(
-            f"All parameters of {where} are `Choice`s, so there is no axis to draw along."
+            f"All parameters of {where} are `Choice`s, but an explanation needs a numeric "
+            "parameter to draw along."
         )
     chosen = chosen_steps(steps, optimizer.n_told)
     again = _begun_again(optimizer, af)

@@ -16,7 +16,7 @@ _SOFTWARE = "metabo, with Matplotlib"
 def plot_run(
     evaluations: Sequence[Evaluation], direction: Direction, budget: int, path: Path
 ) -> None:
-    """Draw every value told and the best so far over the evaluations, failures at the bottom."""
+    """Draw every result and the best value so far over the evaluations, failures at the bottom."""
     history = list(enumerate(evaluations, 1))
     bests = running_best(evaluations, direction)
     known = [(step, value) for step, value in enumerate(bests, 1) if value is not None]
@@ -25,7 +25,7 @@ def plot_run(
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
     if told:
-        axes.plot(*zip(*told, strict=True), "o", color=COLOURS[4], markersize=4, label="told")
+        axes.plot(*zip(*told, strict=True), "o", color=COLOURS[4], markersize=4, label="result")
         axes.step(*zip(*known, strict=True), where="post", color=COLOURS[1], label="best so far")
     if failed:
         # Positioned relative to the height of the axes, because a failure has no value.

@@ -1,4 +1,4 @@
-"""The runs behind a study of another library, which keeps the history itself."""
+"""The runs behind a study of another library, which stores the history."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +13,7 @@ from metabo.space import Space
 
 
 def study_settings(artifact: AF | None, options: StudyOptions, *, seed: int) -> RunSettings:
-    """The settings of a study: without an artifact and a budget its length is not limited.
+    """Return the settings of a study; without an artifact and a budget, its length is unlimited.
 
     Raises:
         OptionError: If an option is not accepted.
@@ -26,13 +26,13 @@ def study_settings(artifact: AF | None, options: StudyOptions, *, seed: int) -> 
 
 
 class StudyRuns:
-    """Gives a new optimizer for each trial; what does not depend on the history is made once."""
+    """Creates an optimizer for each trial; parts that do not depend on the history are shared."""
 
     def __init__(self, settings: RunSettings, warn: Callable[[str], None]) -> None:
         """Keep the settings of the study.
 
         Args:
-            settings: As `study_settings` gives them.
+            settings: The settings from `study_settings`.
             warn: Called with a message when the budget is spent.
         """
         self.settings = settings
@@ -41,11 +41,11 @@ class StudyRuns:
 
     @property
     def artifact(self) -> TrainedAF | None:
-        """The learned AF, if it is one."""
+        """The artifact, if the study uses one."""
         return self.settings.af if isinstance(self.settings.af, TrainedAF) else None
 
     def setup(self, space: Space) -> Setup:
-        """What proposes in a space, made again only when a trial has another space."""
+        """Return the setup of a run in a space, built again only if the space changes."""
         made = self._made
         is_known = made is not None and list(made.space.parameters.items()) == list(
             space.parameters.items()
@@ -55,12 +55,12 @@ class StudyRuns:
         return made
 
     def optimizer(self, space: Space, direction: Direction, n: int) -> Optimizer:
-        """An optimizer without a history, with a budget for at least `n` evaluations."""
+        """Return an optimizer without a history whose budget allows at least `n` evaluations."""
         made = self.setup(space)
         if n > made.budget:
             self._warn(
-                f"The budget of {made.budget} trials is spent; each further one is planned as if "
-                "it were the last."
+                f"The budget of {made.budget} trials is spent; each further trial is planned as "
+                "if it were the last."
             )
         settings = replace(made.settings, budget=max(made.budget, n), direction=direction)
         return Optimizer.of(replace(made, settings=settings))

@@ -1,4 +1,4 @@
-"""Median regret over the steps of a run: what is stored of it, and how it is tabulated."""
+"""Median regret over the steps of a run: its stored form and its tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -83,7 +83,7 @@ def median_table(
 def interval_table(
     stored: Stored, family: str, steps: Sequence[int], published: Callable[[str], Published]
 ) -> Table:
-    """The median of each method with a 90 % interval; published ones have rows of their own."""
+    """Tabulate the median of each method with a 90 % interval; published ones get extra rows."""
     rows: list[Row] = []
     for method in stored.experiment.methods:
         result, theirs = stored.result(family, method), published(method)

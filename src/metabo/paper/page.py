@@ -19,8 +19,8 @@ def write_page(shown: Sequence[Stored], *, folder: Path, results: Path = RESULTS
     Claims are judged if all their experiments are shown; the page says how many are left out.
 
     Args:
-        shown: What is stored of each experiment to show, at one scale.
-        folder: Where to write the page.
+        shown: Stored results of each experiment to show, at one scale.
+        folder: Folder for the page.
         results: The folder that the results were read from, for the commands on the page.
 
     Returns:
@@ -40,7 +40,7 @@ def write_page(shown: Sequence[Stored], *, folder: Path, results: Path = RESULTS
 
 
 def _write_pictures(stored: Stored, folder: Path) -> bytes:
-    """Draw an experiment once, write it in both forms, and give the PNG."""
+    """Draw an experiment, write it as PNG and SVG, and return the path of the PNG."""
     name = stored.experiment.name
     figure = kind_of(stored.experiment.kind).figure(stored)
     write_all(folder, {f"{name}.png": figure.savefig, f"{name}.svg": figure.savefig})

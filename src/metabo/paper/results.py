@@ -12,14 +12,14 @@ from metabo.inputs import parse_json, read_bytes
 from metabo.paper.catalogue import Experiment, Scale, ScaleName, Unit
 
 Record = dict[str, Any]
-"""What is stored of one unit."""
+"""The stored record of one unit."""
 Results = Mapping[tuple[str, str], Record]
 """Stored records by family and label of the unit; missing ones are left out."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What is stored of an experiment at a scale."""
+    """The stored results of an experiment at a scale."""
 
     experiment: Experiment
     scale: ScaleName
@@ -41,7 +41,7 @@ class Stored:
         return [unit for unit in self.units if (unit.family, unit.label) not in self.results]
 
     def result(self, family: str, label: str) -> Record | None:
-        """What a unit found out; None where it is not stored."""
+        """Return the result of a unit; None if it is not stored."""
         record = self.results.get((family, label))
         return None if record is None else record["result"]
 
@@ -76,9 +76,9 @@ def missing(units: Iterable[Unit], folder: Path) -> list[Unit]:
 
 
 def heading(unit: Unit) -> Record:
-    """All that a result depends on, as far as it can be told without running the unit."""
+    """Return what a result depends on, as far as it is known without running the unit."""
     names = unit.settings or (unit.method,)
-    # The AFs of a study are not kept: what it depends on is how they are trained.
+    # The AFs of a study are not stored, so the configuration of their training identifies them.
     methods = (
         {}
         if unit.sources

@@ -1,4 +1,4 @@
-"""Run the units of experiments, one at a time, each into a file of its own."""
+"""Run the units of experiments one at a time, and store each in its own file."""
 
 import os
 import platform

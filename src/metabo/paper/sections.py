@@ -1,4 +1,4 @@
-"""What the page says about one experiment: tables, and where the numbers come from."""
+"""The section of the page about one experiment: its tables and the origin of its numbers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Section:
 
 
 def section(stored: Stored, folder: Path) -> Section:
-    """All that is stored of an experiment in the folder."""
+    """Build the section of an experiment from its stored results."""
     experiment, kind = stored.experiment, kind_of(stored.experiment.kind)
     place, claim = place_of(experiment.name)
     tables = (kind.page_tables or kind.tables)(stored) if stored.results else []

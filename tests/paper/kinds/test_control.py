@@ -35,7 +35,7 @@ def test_what_is_stored_agrees_with_the_regret_of_evaluate(tmp_path, unchecked):
 def test_a_family_without_a_pendulum_cannot_be_kept_up(tmp_path):
     one = Experiment("c", "", "control", ("ei",), {"smoke": Scale(1, 1)}, ("branin",))
     ((_, reason),) = run(one.units("smoke"), tmp_path)
-    assert reason == "The family `branin` has no pendulum to keep up. Take `furuta`."
+    assert reason == "The family `branin` has no pendulum to keep up. Use `furuta`."
 
 
 def test_an_artifact_of_another_family_that_does_not_exist_is_named(tmp_path):

@@ -1,7 +1,7 @@
-"""Acquisition functions of metabo in Ax: a generation node whose trials an `Optimizer` asks for.
+"""Acquisition functions of metabo in Ax: a generation node whose trials an `Optimizer` proposes.
 
-Ax's own generators standardize values and build an acquisition function without being told how far
-a run has come; a learned AF needs both as they are. An external node gets the experiment itself.
+Ax's own generators standardize values and do not know the step of a run, but a learned AF needs
+raw values and the step. An external node gets the experiment itself.
 """
 
 import logging
@@ -28,16 +28,17 @@ def generation_strategy(
     seed: int = 0,
     **options: Unpack[StudyOptions],
 ) -> GenerationStrategy:
-    """A strategy for `Client.set_generation_strategy`: a `MetaBONode` and nothing else.
+    """Create a strategy of one `MetaBONode` for `Client.set_generation_strategy`.
 
     Args:
         artifact: A learned AF by name or file, or anything else that `Optimizer` takes as its
-            `af`. None, in any search space and with a fitted prior, for the learned AF
-            `gp-matern52` if a `budget` is given, and else for log expected improvement, which
-            needs none.
+            `af`. None takes, for any search space and with a fitted prior, the learned AF
+            `gp-matern52` if a `budget` is given, and log expected improvement, which needs no
+            budget, otherwise.
         seed: The random seed.
-        options: Options of the run as in `metabo.Optimizer`: `budget` (trials in all, which a
-            learned AF plans with; None for the artifact's), `prior`, `search` and `candidates`.
+        options: Options of the run as in `metabo.Optimizer`: `budget` (the total number of
+            trials, which a learned AF plans with; None takes the artifact's), `prior`, `search`
+            and `candidates`.
 
     Returns:
         A strategy with one node.
@@ -62,11 +63,15 @@ def generation_strategy(
 
 
 class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
-    """Generates what an `Optimizer` with the experiment's history asks for.
+    """A generation node whose trials are proposed by an `Optimizer` with the experiment's history.
 
-    Nothing is kept between trials. Failed trials count as failures, early-stopped ones by the
-    last value they gave; running, abandoned and all others without a value count as having given
-    what the model expects.
+    Nothing is kept between trials. A failed trial counts as a failure, and an early-stopped one
+    has the last value it reported. The model assumes that running, abandoned and all other trials
+    without a value give the value it expects.
+
+    Examples:
+        >>> MetaBONode("ei", budget=4).name
+        'MetaBO'
     """
 
     @spelled_out("af", "direction")
@@ -78,7 +83,7 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
         name: str = "MetaBO",
         **options: Unpack[StudyOptions],
     ) -> None:
-        """Choose what generates.
+        """Create a node.
 
         Args:
             artifact: The acquisition function, as for `generation_strategy`.
@@ -90,7 +95,7 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
             OptionError: If an option is not accepted.
             DataError: If an artifact's file cannot be read.
         """
-        # An optimizer repeats no discrete point anyway, and answers the same if asked again.
+        # An optimizer never repeats a discrete point, and would give the same answer again.
         super().__init__(name=name, should_deduplicate=False)
         self._runs = StudyRuns(study_settings(artifact, options, seed=seed), self._warn_once)
         self._is_warned = False
@@ -98,12 +103,23 @@ class MetaBONode(ExternalGenerationNode):  # type: ignore[misc]
         self._told: list[Evaluation] = []
 
     def update_generator_state(self, experiment: Experiment, data: Data) -> None:
-        """Take in the experiment as it is now."""
+        """Read the present state of the experiment.
+
+        Raises:
+            OptionError: If metabo does not support such an experiment.
+        """
         self._problem = Problem.of(experiment)
         self._told = self._problem.history(experiment, data)
 
     def get_next_candidate(self, pending_parameters: list[dict[str, Any]]) -> dict[str, Any]:
-        """The parameters to evaluate next."""
+        """Choose the parameters of the next trial.
+
+        Args:
+            pending_parameters: Parameters of the trials under way.
+
+        Returns:
+            The parameters by name, including fixed ones.
+        """
         assert self._problem is not None
         pending = [self._problem.free(parameters) for parameters in pending_parameters]
         direction: Direction = "minimize" if self._problem.is_minimized else "maximize"

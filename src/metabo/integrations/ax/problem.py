@@ -1,4 +1,4 @@
-"""What an Ax experiment asks for, in terms of metabo: a space, a direction, evaluations."""
+"""An Ax experiment as a problem of metabo: a space, a direction and evaluations."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -24,13 +24,21 @@ class Problem:
     """One objective over named parameters, some of which may be fixed."""
 
     space: Space
+    """The parameters that vary."""
     fixed: Mapping[str, Any]
+    """Values of the fixed parameters, by name."""
     metric: str
+    """Name of the metric to optimize."""
     is_minimized: bool
+    """Whether small values of the metric are better."""
 
     @classmethod
     def of(cls, experiment: Experiment) -> "Problem":
-        """The problem, if it is one that metabo can solve."""
+        """Read the problem of an experiment.
+
+        Raises:
+            OptionError: If metabo does not support such a problem.
+        """
         search_space, config = experiment.search_space, experiment.optimization_config
         _require_supported(search_space, config)
         parameters: dict[str, Parameter] = {}
@@ -44,11 +52,11 @@ class Problem:
         return cls(Space(parameters), fixed, objective.metric_names[0], objective.minimize)
 
     def free(self, parameters: Mapping[str, Any]) -> dict[str, object]:
-        """The values that are not fixed."""
+        """Return the values of the parameters that vary."""
         return {name: parameters[name] for name in self.space.parameters}
 
     def history(self, experiment: Experiment, data: Data) -> list[Evaluation]:
-        """The trials that are over, in order; those outside the search space are left out."""
+        """Return the finished trials in order; those outside the search space are left out."""
         frame = data.df[data.df["metric_name"] == self.metric]
         keys = zip(frame["trial_index"], frame["arm_name"], strict=True)
         values = dict(zip(keys, frame["mean"], strict=True))
@@ -81,17 +89,17 @@ def _require_supported(search_space: SearchSpace, config: OptimizationConfig | N
         raise OptionError("metabo optimizes one metric. Configure a single objective.")
     if config.outcome_constraints:
         raise OptionError(
-            "metabo does not know outcome constraints, but there are "
+            "metabo does not support outcome constraints, but there are "
             f"{config.outcome_constraints}. Leave them out."
         )
     if search_space.parameter_constraints:
         raise OptionError(
-            "metabo does not know parameter constraints, but there are "
+            "metabo does not support parameter constraints, but there are "
             f"{search_space.parameter_constraints}. Leave them out."
         )
     if search_space.is_hierarchical:
         raise OptionError(
-            "metabo does not know hierarchical search spaces. Leave out `dependent_parameters`."
+            "metabo does not support hierarchical search spaces. Leave out `dependent_parameters`."
         )
 
 
@@ -101,8 +109,8 @@ def _parameter(parameter: AxParameter) -> Parameter:
         return Choice(tuple(parameter.values))
     if not isinstance(parameter, RangeParameter) or parameter.logit_scale or parameter.digits:
         raise OptionError(
-            f"metabo does not know parameters like {parameter}. Make `{name}` a range on a linear "
-            "or log scale, or a choice."
+            f"metabo does not support parameters like {parameter}. Make `{name}` a range on a "
+            "linear or log scale, or a choice."
         )
     if parameter.parameter_type == ParameterType.INT:
         return Int(int(parameter.lower), int(parameter.upper), parameter.log_scale)

@@ -1,7 +1,7 @@
-"""Optuna's distributions as parameters of metabo, and their values in both.
+"""Conversion between Optuna's distributions and metabo's parameters.
 
-A step makes a parameter a whole number of steps, and choices that metabo cannot tell apart or
-write down are known by their number.
+A parameter with a step becomes a whole number of steps. Choices that metabo cannot distinguish or
+write down are represented by their index.
 """
 
 import math
@@ -21,21 +21,27 @@ from metabo.errors import OptionError
 from metabo.space import Choice, Float, Int, Parameter, Space, Value
 
 Params = Mapping[str, Any]
-"""Values by name as Optuna knows them; a choice may be anything."""
+"""Values by name, as in Optuna; a choice may be any object."""
 
 
 @dataclass(frozen=True)
 class Codec:
-    """A distribution with its parameter of metabo."""
+    """Converts the values of a distribution to those of a parameter, and back."""
 
     distribution: BaseDistribution
+    """Optuna's distribution."""
     parameter: Parameter
+    """The parameter of metabo."""
     is_counted: bool
-    """Whether metabo sees the number of a step or choice rather than the value."""
+    """Whether metabo sees the index of a step or choice instead of the value."""
 
     @classmethod
     def of(cls, distribution: BaseDistribution) -> "Codec":
-        """The codec of a distribution; `OptionError` where metabo has no such parameter."""
+        """Build the codec of a distribution.
+
+        Raises:
+            OptionError: If metabo has no such parameter.
+        """
         if isinstance(distribution, CategoricalDistribution):
             return cls._of_choices(distribution)
         assert isinstance(distribution, FloatDistribution | IntDistribution)
@@ -59,7 +65,7 @@ class Codec:
         return cls(distribution, Choice(tuple(range(len(choices)))), is_counted=True)
 
     def encode(self, value: object) -> object:
-        """Optuna's value as metabo knows it."""
+        """Convert Optuna's value to metabo's."""
         if not self.is_counted:
             return value
         internal = self.distribution.to_internal_repr(value)
@@ -68,53 +74,54 @@ class Codec:
         return round((internal - self.distribution.low) / self.distribution.step)
 
     def decode(self, value: Value) -> object:
-        """The value of metabo as Optuna knows it."""
+        """Convert metabo's value to Optuna's."""
         if not self.is_counted:
             return value
         assert isinstance(value, int)
         if isinstance(self.distribution, CategoricalDistribution):
             return self.distribution.to_external_repr(value)
-        # Rounding may lead a hair beyond the end.
+        # Rounding may slightly exceed the upper end.
         at = min(self.distribution.low + value * self.distribution.step, self.distribution.high)
         return int(at) if isinstance(self.distribution, IntDistribution) else float(at)
 
 
 @dataclass(frozen=True)
 class SearchSpace:
-    """Several distributions, and the space of metabo they make."""
+    """Several distributions as a space of metabo."""
 
     codecs: Mapping[str, Codec]
+    """The codec of each parameter, by name."""
 
     @classmethod
     def of(cls, distributions: Mapping[str, BaseDistribution]) -> "SearchSpace":
-        """The space of these distributions, in this order."""
+        """Build the search space of these distributions, in this order."""
         return cls({name: Codec.of(one) for name, one in distributions.items()})
 
     @cached_property
     def space(self) -> Space:
-        """For an `Optimizer`."""
+        """The space for an `Optimizer`."""
         return Space({name: codec.parameter for name, codec in self.codecs.items()})
 
     def contains(self, params: Params) -> bool:
-        """Whether there is a value for each, inside its bounds (enqueued ones may lie outside)."""
+        """Tell whether every parameter has a value in its bounds; enqueued ones may be outside."""
         return all(name in params and _holds(c, params[name]) for name, c in self.codecs.items())
 
     def encode(self, params: Params) -> dict[str, object]:
-        """The values of these parameters as metabo knows them; others are left out."""
+        """Convert Optuna's values to metabo's; other parameters are left out."""
         return {name: codec.encode(params[name]) for name, codec in self.codecs.items()}
 
     def decode(self, params: Mapping[str, Value]) -> dict[str, Any]:
-        """The values as Optuna knows them."""
+        """Convert metabo's values to Optuna's."""
         return {name: codec.decode(params[name]) for name, codec in self.codecs.items()}
 
 
 def distributions_of(space: Space) -> dict[str, BaseDistribution]:
-    """A space of metabo as Optuna's distributions."""
+    """Convert a space of metabo to Optuna's distributions."""
     return {name: _distribution(parameter) for name, parameter in space.parameters.items()}
 
 
 def is_known(distribution: BaseDistribution) -> bool:
-    """Whether metabo has such a parameter; a single value is none."""
+    """Tell whether metabo has such a parameter; it has none for a single value."""
     if distribution.single():
         return False
     try:

@@ -1,4 +1,4 @@
-"""`MetaBOSampler`: each trial of a study is what an `Optimizer` with the same history asks for."""
+"""`MetaBOSampler`: each trial of a study is proposed by an `Optimizer` with the same history."""
 
 import secrets
 from collections.abc import Mapping, Sequence
@@ -55,20 +55,20 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         warn_independent_sampling: bool = True,
         **options: Unpack[StudyOptions],
     ) -> None:
-        """Choose what proposes.
+        """Create a sampler.
 
         Args:
             artifact: A learned AF by name or file, or anything else that `Optimizer` takes as its
-                `af`. None, in any space and with a fitted prior, for the learned AF `gp-matern52`
-                if a `budget` is given, and otherwise for log expected improvement, which needs
-                none.
+                `af`. None takes, for any space and with a fitted prior, the learned AF
+                `gp-matern52` if a `budget` is given, and log expected improvement, which needs no
+                budget, otherwise.
             seed: The random seed for ties and independent samples; None draws one.
-            search_space: Distributions by name. None for those of an artifact that was trained
-                for a space, and otherwise for those that all finished trials have in common.
-            warn_independent_sampling: Whether to log why a parameter is sampled by itself.
-            options: Options of the run as in `metabo.Optimizer`: `budget` (trials in all, which a
-                learned AF plans with; None for the artifact's), `prior`, `search` and
-                `candidates`.
+            search_space: Distributions by name. None takes those that the artifact was trained
+                for, or those that all finished trials have in common.
+            warn_independent_sampling: Whether to log why a parameter is sampled independently.
+            options: Options of the run as in `metabo.Optimizer`: `budget` (the total number of
+                trials, which a learned AF plans with; None takes the artifact's), `prior`,
+                `search` and `candidates`.
 
         Raises:
             OptionError: If an option is not accepted or does not fit the search space.
@@ -86,14 +86,14 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         is_from_table = settings.candidates == "table"
         if self._known is None and own is not None and (not is_for_any or is_from_table):
             self._known = distributions_of(own.space)
-        # What does not fit is refused here rather than in the first trial.
+        # Options that do not fit are refused here rather than in the first trial.
         example = {"x": FloatDistribution(0.0, 1.0)} if self._known is None else self._known
         self._runs.setup(SearchSpace.of(example).space)
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
-        """The given space, the artifact's, or what all finished trials have in common."""
+        """Return the given space, the artifact's, or what all finished trials have in common."""
         if self._known is not None:
             return dict(self._known)
         common = intersection_search_space(study.get_trials(deepcopy=False))
@@ -102,11 +102,11 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """What to evaluate next, given all trials of the study.
+        """Choose the parameters of the next trial, given all trials of the study.
 
         Running trials count as evaluated with the value that the model expects. Trials that seem
-        to be asking at the same moment are thought to get what would be proposed to them, in the
-        order of their numbers, so that workers without a word to each other do not choose alike.
+        to be asking at the same moment are assumed to get their proposals in the order of their
+        numbers, so that workers choose different points without communicating.
         """
         self._raise_error_if_multi_objective(study)
         if not search_space:
@@ -118,8 +118,8 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         if n_left < 1:
             self._log_once(
                 "all points",
-                "All points that may be proposed are evaluated or under way: trials are drawn at "
-                "random.",
+                "All points that may be proposed are evaluated or under way. Further trials are "
+                "drawn at random.",
             )
             return self._at_random(study, trial, search_space)
         n_ahead = min(past.n_ahead, n_left - 1)
@@ -139,13 +139,13 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Draw a parameter at random: before the space is known, or outside of it."""
+        """Draw a parameter at random, before the space is known or if it is not part of it."""
         self._raise_error_if_multi_objective(study)
         self._require_trained_for(trial.distributions | {param_name: param_distribution})
         if self._warns and (self._known is not None or _is_any_finished(study)):
             self._log_once(
                 param_name,
-                f"Parameter `{param_name}` is sampled by itself, at random: it is not part of the "
+                f"Parameter `{param_name}` is sampled independently: it is not part of the "
                 "search space that all trials have in common, because it is conditional, its "
                 "range changes, or it is not in `search_space`.",
             )
@@ -158,12 +158,12 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        """Refuse a trial that was not about the space of the artifact."""
+        """Refuse a finished trial whose space is not the artifact's."""
         if state == TrialState.COMPLETE:
             self._require_trained_for(trial.distributions, is_complete=True)
 
     def _n_left(self, space: SearchSpace, past: Past) -> int:
-        """Points neither evaluated nor under way; many where a `Float` makes them countless."""
+        """Count the points neither evaluated nor under way; `MAX_BUDGET` if a `Float` varies."""
         known = (*past.told, *past.pending)
         few = self._runs.setup(space.space).configurations
         if few is not None:
@@ -175,7 +175,7 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
     def _require_trained_for(
         self, distributions: Mapping[str, BaseDistribution], *, is_complete: bool = False
     ) -> None:
-        """Raise if an artifact was trained for another space than a trial suggests."""
+        """Raise `OptionError` if the artifact was trained for another space than a trial's."""
         if self._trained_for is None:
             return
         known = self._trained_for.space
@@ -201,7 +201,7 @@ class MetaBOSampler(BaseSampler):  # type: ignore[misc]
     def _draw(
         self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution
     ) -> Any:
-        """A uniform value: a function of the seed, the trial's number and the parameter's name."""
+        """Draw a uniform value that depends on the seed, the trial's number and the name only."""
         text = f"{self._runs.settings.seed}/{trial.number}/{name}"
         digest = blake2b(text.encode(), digest_size=4).digest()
         random = RandomSampler(seed=int.from_bytes(digest, "little"))

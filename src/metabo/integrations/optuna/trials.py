@@ -1,7 +1,7 @@
 """The trials of a study as evaluations of metabo.
 
-A trial that the sampler proposed carries its point of the unit cube as a system attribute, so that
-the history read back from any storage is the proposed one to the last bit.
+The sampler stores the proposed point of the unit cube as a system attribute of the trial, so that
+the history read from any storage has exactly the proposed points.
 """
 
 import math
@@ -17,28 +17,27 @@ from metabo.optimizer import Evaluation
 from metabo.shapes import Float
 
 POINT = "metabo:x"
-"""The system attribute."""
+"""Name of the system attribute that holds the proposed point."""
 _ABOUT_TO_ASK = timedelta(minutes=1)
-"""How long a running trial without any parameter is taken to be about to ask for some."""
+"""Time during which a running trial without parameters is assumed to be about to ask."""
 
 
 @dataclass(frozen=True)
 class Past:
-    """What a trial that asks for parameters can know of the others."""
+    """The other trials of a study, as a trial that asks for parameters sees them."""
 
     told: tuple[Evaluation, ...]
     """Finished trials in the order of their numbers; failed ones have no value."""
     pending: tuple[Evaluation, ...]
     """Running trials whose parameters are known."""
     n_ahead: int
-    """Running trials with lower numbers that seem to be asking at this moment."""
+    """Number of running trials with lower numbers that seem to be asking at this moment."""
 
 
 def past_of(trial: FrozenTrial, trials: Sequence[FrozenTrial], space: SearchSpace) -> Past:
-    """What is known when `trial` asks for the parameters of a space.
+    """Collect what is known when `trial` asks for the parameters of a space.
 
-    Trials without a value for each parameter, or with one out of bounds (enqueued ones may be),
-    say nothing of the space and are left out.
+    Trials that lack a parameter, or have one out of bounds (enqueued trials may), are left out.
     """
     told, pending, n_ahead = list[Evaluation](), list[Evaluation](), 0
     for other in sorted(trials, key=lambda one: one.number):
@@ -56,9 +55,9 @@ def past_of(trial: FrozenTrial, trials: Sequence[FrozenTrial], space: SearchSpac
 
 
 def value_of(trial: FrozenTrial) -> float | None:
-    """The value to learn from: a pruned trial's last intermediate one; None where there is none.
+    """Return the value to learn from, or None; for a pruned trial, its last intermediate value.
 
-    Infinite values count as none, as those of failed trials do.
+    An infinite value counts as a failure.
     """
     value = None
     if trial.state == TrialState.COMPLETE:

@@ -42,14 +42,22 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment of this name."""
+    """Return the experiment of this name.
+
+    Raises:
+        OptionError: If there is no such experiment.
+    """
     if name not in EXPERIMENTS:
         raise unknown("experiment", name, EXPERIMENTS)
     return EXPERIMENTS[name]
 
 
 def scale(name: str) -> ScaleName:
-    """The scale of this name."""
+    """Return the scale of this name.
+
+    Raises:
+        OptionError: If there is no such scale.
+    """
     for known in SCALES:
         if name == known:
             return known

@@ -1,4 +1,4 @@
-"""Figure 5 and beyond: functions of which little is known but their smoothness, or not that."""
+"""Figure 5 and beyond: functions of which at most the smoothness is known."""
 
 from metabo.evaluation.setting import HYPERPARAMETERS
 from metabo.paper.catalogue.record import Experiment, Scale

@@ -1,4 +1,4 @@
-"""Stored numbers, asked for by name: what a claim is judged by."""
+"""Stored numbers by name, which decide the claims."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,12 +17,16 @@ class NotRunError(Exception):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is stored of some experiments, by name."""
+    """Stored results of some experiments, by name."""
 
     stored: Mapping[str, Stored]
 
     def result(self, experiment: str, family: str, label: str) -> Record:
-        """What is stored of a method on a family."""
+        """Return the stored result of a method on a family.
+
+        Raises:
+            NotRunError: If it is not stored, or was run at another scale.
+        """
         one = self.stored.get(experiment)
         if one is not None and one.scale != "full":
             raise NotRunError(f"Claims are judged at full scale; this is the {one.scale} scale")

@@ -36,7 +36,7 @@ KINDS: dict[str, Kind] = {
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of this name.
+    """Return the kind of this name.
 
     Raises:
         OptionError: If there is no such kind.

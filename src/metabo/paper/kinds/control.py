@@ -38,7 +38,7 @@ def run(job: Job) -> Record:
     part = family_of(unit.family).test()
     tasks = part.sample(unit.tasks, generator(unit.seed, unit.stream))
     if not isinstance(tasks, PendulumTasks):
-        raise OptionError(f"The family `{unit.family}` has no pendulum to keep up. Take `furuta`.")
+        raise OptionError(f"The family `{unit.family}` has no pendulum to keep up. Use `furuta`.")
     first = first_stabilized(tasks, result.queries)
     return {**regret_record(result), "first_stabilized": first.tolist()}
 

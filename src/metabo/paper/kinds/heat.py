@@ -1,8 +1,8 @@
 """Generalization: benchmark functions translated and scaled beyond the training range.
 
-A cell is a range of magnitudes of the translation and a range of scales. A coordinate's sign is
-drawn; where it would move the optimum out of the cube, the other is taken. As no magnitude is
-above one half, one of the two always keeps it inside.
+A cell is a range of magnitudes of the translation and a range of scales. The sign of each
+coordinate is drawn, and flipped if it would move the optimum out of the cube. Because no magnitude
+exceeds one half, one of the two signs always keeps the optimum inside.
 """
 
 import numpy as np
@@ -32,9 +32,9 @@ SCALES = tuple(round(0.1 + 0.2 * i, 1) for i in range(11))
 """Edges of the ranges of the scale; training had 0.9 to 1.1."""
 SURFACES = {surface.name: surface for surface in (BRANIN, GOLDSTEIN_PRICE, HARTMANN_3)}
 _GRID, _PERCENT = 2**20, 0.01
-"""Points, as a Sobol sequence has them: a million and a few."""
+"""Number of Sobol points that the threshold is computed from, and the share below it."""
 _AT_ONCE = 1000
-"""Episodes in lockstep on a CPU; ten times as many elsewhere."""
+"""Number of episodes in lockstep on a CPU; ten times as many on a GPU."""
 
 
 def run(job: Job) -> Record:
@@ -87,7 +87,7 @@ def run(job: Job) -> Record:
 
 
 def tables(stored: Stored) -> list[Table]:
-    """How many cells are reached, and how soon in the two that training saw."""
+    """Tabulate how many cells are reached, and the steps in the two that training covered."""
     size, rows = stored.size, []
     for family in stored.experiment.families:
         for name in stored.experiment.methods:

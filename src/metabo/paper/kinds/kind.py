@@ -1,4 +1,4 @@
-"""What a kind of experiment is: how it is run, which tables it has, and its picture."""
+"""`Kind`: how experiments of a kind are run, tabulated and drawn."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from metabo.paper.results import Record, Stored
 
 @runtime_checkable
 class Picture(Protocol):
-    """A matplotlib figure; named so because matplotlib is missing where only the core runs."""
+    """The interface of a matplotlib figure, because the core package works without matplotlib."""
 
     def savefig(self, fname: Path, /) -> None:
         """Write the picture, as PNG or SVG by the path's suffix."""

@@ -77,7 +77,7 @@ def _published(family: str, method: str) -> Published:
 
 
 _NOTE = (
-    "In brackets: the published program's median over its own 100 functions, which are others of "
-    "the same family."
+    "In brackets: the published program's median over its own 100 functions, which are different "
+    "functions of the same family."
 )
 KIND = Kind("regret", run, tables, figure, page_tables)

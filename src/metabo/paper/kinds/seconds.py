@@ -15,7 +15,7 @@ from metabo.paper.results import Record, Stored
 
 
 def run(job: Job) -> Record:
-    """One episode after the other on one thread of the CPU, each with a task of its own."""
+    """Time one episode after the other on one CPU thread, each on a different task."""
     taken, n_tasks = [], job.unit.tasks
     with _one_thread():
         for number in range(n_tasks):

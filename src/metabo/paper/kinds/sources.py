@@ -1,6 +1,6 @@
 """The number of source tasks: train on that many, then measure regret on unseen tasks.
 
-Each training run is kept in a folder of its own, such as `branin-sources-5`. A finished run is
+Each training run has its own folder, such as `branin-sources-5`. A finished run is
 used as it is; an interrupted one is resumed; a missing one is started.
 """
 
@@ -110,13 +110,13 @@ def tasks_seen(training: Record, number: str) -> int:
 
 
 def run_folder(unit: Unit, artifacts: Path) -> Path:
-    """The folder of a unit's training run."""
+    """Return the folder of a unit's training run."""
     scale = "" if unit.scale == "full" else f"{unit.scale}-"
     return artifacts / f"{scale}{parse(unit.family)[0]}-sources-{unit.sources}"
 
 
 def configuration(unit: Unit, device: str) -> TrainConfig:
-    """How a unit's AF is trained."""
+    """Return the training configuration of a unit's AF."""
     words = dict(word.split("=", 1) for word in unit.training)
     name = words.pop("preset", "default")
     changes = read_settings([f"{key}={value}" for key, value in words.items()])
@@ -127,7 +127,7 @@ def configuration(unit: Unit, device: str) -> TrainConfig:
 
 
 def command(unit: Unit, artifacts: Path, device: str) -> str:
-    """The command that trains a unit's AF on a machine with the core package alone."""
+    """Return the command that trains a unit's AF with the core package alone."""
     words = dict(word.split("=", 1) for word in unit.training)
     given = f"--preset {words.pop('preset', 'default')} --seed {unit.seed} --device {device}"
     if unit.sources != ALL_SOURCES:
@@ -150,7 +150,7 @@ def _require_alike(unit: Unit, trained: Record, path: Path) -> None:
 
 
 def _training_family(family: str, device: str) -> str:
-    """Compiled simulations make recorded graphs small, and change no value that matters."""
+    """Use compiled simulations on a GPU: CUDA graphs become small, and values hardly change."""
     is_simulated = parse(family)[0] in ("furuta", "furuta-reference")
     return f"{family}:fused=cuda" if is_simulated and device != "cpu" else family
 

@@ -1,4 +1,4 @@
-"""What a learned AF believes and prefers in the first steps of a few runs."""
+"""Beliefs and scores of a learned AF in the first steps of a few runs."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _CURVES = ("mean", "std", "score", "log_ei", "truth")
 
 
 def run(job: Job) -> Record:
-    """Episodes with their steps: what was seen, believed, scored and true."""
+    """Explain a few episodes, and return their observations, beliefs, scores and truths."""
     unit = job.unit
     made = explain(
         unit.artifact or unit.family,

@@ -63,7 +63,7 @@ def _datasets(unit: Unit) -> list[dict[str, str]]:
     """The data sets kept for testing, as many as the unit has tasks."""
     known = family_of(unit.family).test().provenance
     if known is None:
-        raise OptionError(f"The family `{unit.family}` has no data sets. Take `svm`.")
+        raise OptionError(f"The family `{unit.family}` has no data sets. Use `svm`.")
     return [{"dataset": name} for name in known.test[: unit.tasks]]
 
 
