@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def changelog() -> str:
-    """`CHANGELOG.md` as it is."""
+    """The text of `CHANGELOG.md`."""
     return (ROOT / "CHANGELOG.md").read_text()
 
 

@@ -48,7 +48,7 @@ WHAT = {
 }
 """What a module is for; one that is not named here is left out of the picture."""
 SHELLS = ("cli", "paper", "explain", "integrations", "evaluation")
-"""All that may import more than torch, numpy and safetensors."""
+"""Packages that may import more than torch, numpy and safetensors."""
 
 
 def layers() -> list[list[str]]:
@@ -61,7 +61,7 @@ def layers() -> list[list[str]]:
 
 
 def lines(words: list[str], most: int = 4) -> str:
-    """Words separated by `|`, at most so many in a line."""
+    """Words separated by `|`, with a limit of words per line."""
     cut = [words[i : i + most] for i in range(0, len(words), most)]
     return "\n".join(" | ".join(some) for some in cut)
 
