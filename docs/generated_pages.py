@@ -4,6 +4,7 @@ python docs/generated_pages.py reference/cli.md    prints one of them
 """
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def changelog() -> str:
-    """`CHANGELOG.md` as it is."""
+    """The text of `CHANGELOG.md`."""
     return (ROOT / "CHANGELOG.md").read_text()
 
 
@@ -165,7 +166,9 @@ def figures() -> str:
 
 
 def _table(heads: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
-    return markdown(Table.of("", [Column(head, "text") for head in heads], rows)).rstrip("\n")
+    text = markdown(Table.of("", [Column(head, "text") for head in heads], rows)).rstrip("\n")
+    # The site shows a backslash before `|` in code, where GitHub would need it.
+    return re.sub(r"`[^`\n]*`", lambda code: code[0].replace("\\|", "|"), text)
 
 
 def _text(text: str | None) -> str:

@@ -15,12 +15,12 @@ INK, CORE, EDGE, SHELL = "#1b1b1b", "#d6e6f4", "#0072B2", "#fbe3cf"
 
 WHAT = {
     "cli": "the command line: tables, progress bars",
-    "paper": "figures and claims of the paper",
-    "explain": "what an AF does",
+    "paper": "experiments, claims and the report",
+    "explain": "pictures of what an AF does",
     "integrations": "BoTorch, Optuna, Ax",
-    "evaluation": "methods on the same tasks, cross-validation",
+    "evaluation": "methods by name, evaluate, cross-validate",
     "training": "PPO, trainer, checkpoints",
-    "optimizer": "ask and tell",
+    "optimizer": "RunSettings, ask and tell",
     "pretrained": "artifacts: weights and card",
     "loop": "rollout: E episodes in lockstep",
     "metrics": "regret, quantiles, steps to a threshold",
@@ -37,14 +37,18 @@ WHAT = {
     "store": "files written whole or not at all",
     "seeding": "random streams",
     "options": "name:option=value",
-    "inputs": "files read",
-    "shapes": "axis glossary",
-    "errors": "errors a user can cause",
-    "version": "its number",
+    "rules": "what a value must be",
+    "devices": "CPU, CUDA",
+    "inputs": "reading files",
+    "digest": "hashes",
+    "choices": "names to choose from",
+    "shapes": "the axes in signatures",
+    "errors": "mistakes of a user",
+    "version": "the package's version",
 }
 """What a module is for; one that is not named here is left out of the picture."""
 SHELLS = ("cli", "paper", "explain", "integrations", "evaluation")
-"""All that may import more than torch, numpy and safetensors."""
+"""Packages that may import more than torch, numpy and safetensors."""
 
 
 def layers() -> list[list[str]]:
@@ -54,6 +58,12 @@ def layers() -> list[list[str]]:
     found = next(c["layers"] for c in contracts if c["type"] == "layers")
     named = ([n for n in layer.split(" | ") if n in WHAT] for layer in found)
     return [names for names in named if names]
+
+
+def lines(words: list[str], most: int = 4) -> str:
+    """Words separated by `|`, with a limit of words per line."""
+    cut = [words[i : i + most] for i in range(0, len(words), most)]
+    return "\n".join(" | ".join(some) for some in cut)
 
 
 def box(axes: Axes, x: float, y: float, size: tuple[float, float], text: str, fill: str) -> None:
@@ -98,21 +108,24 @@ def canvas(width: float, height: float) -> tuple[Figure, Axes]:
 def draw_layers() -> None:
     """Modules from top to bottom: each may import only what is below it."""
     drawn = layers()
-    height = 0.46 * len(drawn)
-    figure, axes = canvas(7.4, height + 0.2)
-    for number, names in enumerate(drawn):
-        y = height - 0.46 * number - 0.16
+    rows = [-(-len(names) // 4) for names in drawn]
+    height = sum(0.22 + 0.24 * n for n in rows)
+    figure, axes = canvas(8.4, height + 0.2)
+    top = height + 0.1
+    for names, n in zip(drawn, rows, strict=True):
+        middle = top - 0.11 - 0.12 * n
         fill = SHELL if names[0] in SHELLS else CORE
-        box(axes, 1.55, y, (2.6, 0.32), " | ".join(names), fill)
-        what = " | ".join(WHAT[name] for name in names)
-        axes.text(3.05, y, what, va="center", fontsize=9, color=INK)
+        box(axes, 1.65, middle, (2.9, 0.08 + 0.24 * n), lines(names), fill)
+        what = lines([WHAT[name] for name in names])
+        axes.text(3.3, middle, what, va="center", fontsize=9, color=INK)
+        top -= 0.22 + 0.24 * n
     axes.annotate(
         "",
-        xy=(7.1, 0.1),
-        xytext=(7.1, height),
+        xy=(8.2, 0.1),
+        xytext=(8.2, height),
         arrowprops={"arrowstyle": "-|>", "color": INK},
     )
-    axes.text(6.95, height / 2, "may import", rotation=270, va="center", ha="right", fontsize=9)
+    axes.text(8.05, height / 2, "may import", rotation=270, va="center", ha="right", fontsize=9)
     figure.savefig(FOLDER / "layers.png", dpi=130)
 
 
