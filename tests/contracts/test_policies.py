@@ -36,10 +36,15 @@ def policies(family, search):
 
 
 def quick_first():
-    """All families and searchers; the unit suite has a box and a table, with one searcher each."""
+    """All families and searchers; the unit suite has a box and a table, with one searcher each.
+
+    The searcher `sobol` is `grid` from other points: one family is enough for it.
+    """
     for p in params(APPROXIMATE, ALIKE):
         for search_name in ("gradient", "grid", "sobol"):
             pair = (*p.values, search_name)
+            if search_name == "sobol" and p.values != ("hartmann-3",):
+                continue
             yield pytest.param(*pair, marks=[] if pair in QUICK else [pytest.mark.slow])
 
 
