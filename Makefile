@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Another package index for torch, such as https://download.pytorch.org/whl/cpu; empty means pip's own.
 TORCH_INDEX ?=
 # The CPU tests spread over two processes of one thread each: faster than one process of two on small tensors.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 .PHONY: help demo test unit lint check coverage bench docs package lock clean

@@ -153,7 +153,7 @@ ANYTHING = Rule("anything", lambda _: True)
 FLAG = Rule("true or false", lambda v: isinstance(v, bool))
 OBJECT = Rule("an object", lambda v: isinstance(v, Mapping))
 BUDGET = whole(1, MAX_BUDGET)
-SEED = whole(-(2**63), 2**63 - 1)
+SEED = whole(-(2**63), 2**63)
 
 
 def require_fields(

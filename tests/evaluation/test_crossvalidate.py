@@ -168,7 +168,7 @@ def test_runs_of_other_data_are_not_taken_for_these(folder, tmp_path):
     [
         ({"methods": ["metabo", "pontfolio"]}, r"Unknown method `pontfolio`"),
         ({"methods": ["ei", "ei"]}, r"Each method can be given once"),
-        ({"methods": ["ucb:beta=x"]}, r"Option `beta` of method `ucb` must be a number"),
+        ({"methods": ["ucb:beta=x"]}, r"Option `beta` of method `ucb` must be a finite number"),
         ({"preset": "nope"}, r"Unknown preset `nope`"),
         ({"episodes": 0}, r"`episodes`"),
         ({"jobs": 0}, r"`jobs` must be a whole number in 1..1024, but got 0"),
@@ -240,7 +240,7 @@ def test_a_script_without_a_guard_is_told_of_it(folder, tmp_path):
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode != 0
     last = ended.stderr.strip().splitlines()[-1]
-    assert 'put what is to run under `if __name__ == "__main__":`, or give `jobs=1`' in last
+    assert 'put the call under `if __name__ == "__main__":`, or give `jobs=1`' in last
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 import pytest
 
-from metabo import Float, Space
+from metabo import Choice, Float, Space
 from metabo.errors import OptionError
 from metabo.integrations.study import StudyRuns, study_settings
 from metabo.optimizer import configurations
@@ -62,6 +62,20 @@ def test_a_direction_and_a_longer_run_do_not_change_the_study():
     assert said == [
         "The budget of 2 trials is spent; each further trial is planned as if it were the last."
     ]
+
+
+def test_choices_that_python_calls_equal_are_other_spaces():
+    runs, _ = runs_of("random", budget=2)
+    for values in ((0, 1), (False, True), (0, 1)):
+        space = Space({"c": Choice(values)})
+        asked = runs.optimizer(space, "minimize", 1).ask()["c"]
+        assert type(asked) is type(values[0])
+
+
+def test_an_option_that_a_study_decides_is_refused(unchecked):
+    optuna = pytest.importorskip("metabo.integrations.optuna")
+    with pytest.raises(TypeError, match=r"Unknown argument of `MetaBOSampler` `direction`"):
+        optuna.MetaBOSampler("ei", budget=4, direction="maximize")
 
 
 def test_wrong_options_are_refused_at_once(unchecked):

@@ -70,6 +70,19 @@ def test_an_option_that_breaks_its_rule_is_refused(options, message, unchecked):
         RunSettings(**options)
 
 
+def test_settings_that_leave_all_open_survive_json():
+    again = RunSettings.from_json(json.loads(json.dumps(RunSettings().to_json())))
+    assert RunSettings().difference(again) is None
+    assert all(getattr(again, one.name) == one.default for one in fields(RunSettings))
+
+
+def test_a_keyword_that_is_no_option_is_refused_by_the_name_that_was_called(unchecked):
+    with pytest.raises(TypeError, match=r"argument of `Optimizer` `buget`. Did you mean `budget`"):
+        Optimizer({"x": Float(0, 1)}, buget=3)  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match=r"`settings` must be a `RunSettings`"):
+        Optimizer({"x": Float(0, 1)}, settings={"af": "ei"})
+
+
 @pytest.mark.parametrize("prior", [PRIOR, "fitted", "artifact", None])
 def test_settings_survive_json(prior):
     settings = replace(COMPLETE, prior=prior)

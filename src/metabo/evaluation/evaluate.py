@@ -82,6 +82,7 @@ def evaluate(
         torch.Size([2, 3])
     """
     name, setting = named(family)
+    _require_known("stream", stream, STREAMS)
     part = setting.test() if stream == "test tasks" else setting.validation()
     if part is None:
         raise OptionError(
@@ -93,7 +94,6 @@ def evaluate(
     whole(1, MAX_COUNT).require("tasks", tasks)
     BUDGET.require("budget", budget)
     _require_known("search", search, SEARCHES)
-    _require_known("stream", stream, STREAMS)
     _require_known("value of `hyperparameters`", hyperparameters, HYPERPARAMETERS)
     require_device(device)
     if artifact is not None and "metabo" not in [parse(m)[0] for m in methods]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from json import dumps
 
 from metabo.optimizer import Direction, Optimizer, RunSettings
 from metabo.optimizer.af import AF, default_af, resolved
@@ -10,6 +11,7 @@ from metabo.optimizer.setup import Setup, setup
 from metabo.pretrained import TrainedAF
 from metabo.rules import MAX_BUDGET
 from metabo.space import Space
+from metabo.space.schema import to_json
 
 
 def study_settings(artifact: AF | None, options: StudyOptions, *, seed: int) -> RunSettings:
@@ -47,10 +49,8 @@ class StudyRuns:
     def setup(self, space: Space) -> Setup:
         """Return the setup of a run in a space, built again only if the space changes."""
         made = self._made
-        is_known = made is not None and list(made.space.parameters.items()) == list(
-            space.parameters.items()
-        )
-        if made is None or not is_known:
+        # As JSON, because `Choice((0, 1)) == Choice((False, True))` in Python.
+        if made is None or dumps(to_json(made.space)) != dumps(to_json(space)):
             made = self._made = setup(space, self.settings)
         return made
 

@@ -1,7 +1,6 @@
 """`Optimizer`: the Bayesian optimization loop, with the caller evaluating the points."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Unpack
 
@@ -13,7 +12,7 @@ from metabo.optimizer.header import begun_with, settings_in
 from metabo.optimizer.proposal import Proposal
 from metabo.optimizer.proposing import Pending, Proposer
 from metabo.optimizer.run import Run
-from metabo.optimizer.settings import RunOptions, RunSettings, spelled_out
+from metabo.optimizer.settings import RunOptions, RunSettings, combined, spelled_out
 from metabo.optimizer.setup import Setup, setup
 from metabo.optimizer.view import RunView
 from metabo.space import Parameter, Space, Value
@@ -59,7 +58,7 @@ class Optimizer(RunView):
             DataError: If an artifact or the journal cannot be read.
             OutputError: If the journal cannot be written.
         """
-        self._begin(setup(space, replace(settings or RunSettings(), **options)))
+        self._begin(setup(space, combined(settings, options)))
         if journal is not None:
             begun = Journal.begin(Path(journal), self.settings)
             self._run = Run.resume(begun, self.space, self._made.settings)

@@ -8,10 +8,11 @@ type checkers the same names.
 import inspect
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from functools import wraps
 from typing import TypedDict, TypeVar, cast, get_args
 
-from metabo.errors import DataError, brief, shown
+from metabo.errors import DataError, brief, shown, unknown
 from metabo.gp import Prior
 from metabo.optimizer.af import AF, AF_RULE, identity, is_same_af
 from metabo.optimizer.configurations import CandidatesName
@@ -150,6 +151,8 @@ class RunSettings:
                 value = _read_af(value) if af is None else af
             elif one.name == "prior":
                 value = _read_prior(value)
+            elif value is None and one.default is None:
+                pass  # not chosen yet
             elif not one.metadata["rule"].accepts(value):
                 form = one.metadata["rule"].form
                 raise DataError(f"`{one.name}` must be {form}, but is {brief(value)}.")
@@ -177,8 +180,22 @@ class RunSettings:
         return None
 
 
+def combined(settings: RunSettings | None, options: RunOptions) -> RunSettings:
+    """Return settings with some options replaced; None stands for the defaults.
+
+    Raises:
+        OptionError: If an option is not accepted, or the settings are not a `RunSettings`.
+    """
+    given = RunSettings() if settings is None else settings
+    form = "a `RunSettings`, such as `RunSettings(budget=20)`"
+    Rule(form, lambda v: isinstance(v, RunSettings)).require("settings", given)
+    return replace(given, **options)
+
+
 def spelled_out(*left_out: str) -> Callable[[_F], _F]:
     """Let `help` list the options of a run one by one where a function takes `**options`.
+
+    A keyword that is not listed is refused in the name of that function.
 
     Args:
         left_out: The options that the function does not take.
@@ -195,8 +212,18 @@ def spelled_out(*left_out: str) -> Callable[[_F], _F]:
             if one.name not in left_out and one.name not in signature.parameters
         ]
         spelled = signature.replace(parameters=[*given, *options])
-        setattr(function, "__signature__", spelled)  # noqa: B010
-        return function
+        named = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def checked(*arguments: object, **keywords: object) -> object:
+            for name in keywords:
+                if name not in spelled.parameters:
+                    known = [one for one in spelled.parameters if one != "self"]
+                    raise TypeError(str(unknown(f"argument of `{named}`", name, known)))
+            return function(*arguments, **keywords)
+
+        setattr(checked, "__signature__", spelled)  # noqa: B010
+        return cast(_F, checked)
 
     return decorate
 
@@ -218,7 +245,9 @@ def _read_prior(record: object) -> Prior | str | None:
     raise DataError(f"`prior` must be the record of a prior, but is {brief(record)}.")
 
 
-def _read_af(record: object) -> str:
+def _read_af(record: object) -> str | None:
+    if record is None:
+        return None
     name = record.get("name") if isinstance(record, Mapping) else None
     if not isinstance(name, str):
         raise DataError(f"`af` must be the record of an AF, but is {brief(record)}.")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 
-from metabo.errors import OptionError, brief, shown, unknown
+from metabo.errors import OptionError, brief, listed, shown, unknown
 from metabo.gp import Prior, default_prior
 from metabo.options import Range, build, parse
 from metabo.tasks.base import TaskFamily
@@ -278,8 +278,11 @@ def named(family_: str | TaskFamily) -> tuple[str, TaskFamily]:
     if isinstance(family_, str):
         return family_, family(family_)
     if not isinstance(family_, TaskFamily):
+        members = [name for name in vars(TaskFamily) if not name.startswith("_")]
+        missing = [name for name in members if not hasattr(family_, name)]
+        what = f", which has no {listed(missing)}" if len(missing) < len(members) else ""
         raise OptionError(
             "`family` must be a name, such as `branin`, or a family, such as `function_family` "
-            f"returns, but got {brief(family_)}."
+            f"returns, but got {brief(family_)}{what}."
         )
     return family_.name, family_
