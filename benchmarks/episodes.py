@@ -39,7 +39,7 @@ class Case:
 
 
 def cases(episodes: int) -> Iterator[Case]:
-    """All cases; lockstep ones with so many episodes, on all threads."""
+    """Yield all cases; those in lockstep have `episodes` episodes and use all threads."""
     threads = torch.get_num_threads()
     searches: tuple[SearchName, ...] = ("grid", "gradient")
     for family in PUBLISHED_SECONDS:

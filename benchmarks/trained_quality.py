@@ -105,7 +105,9 @@ def main() -> None:
     parser.add_argument("--runs", type=Path)
     parser.add_argument("--artifacts", help="names or files, one per family")
     parser.add_argument("--seeds", type=int, default=0)
-    parser.add_argument("--validation", type=int, help="so many validation functions instead")
+    parser.add_argument(
+        "--validation", type=int, help="number of validation functions to report on instead"
+    )
     parser.add_argument("--smoke", action="store_true", help="three drawn tasks of two families")
     given = parser.parse_args()
     if given.validation is not None and given.validation < 1:

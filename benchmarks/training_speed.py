@@ -17,6 +17,7 @@ from pathlib import Path
 import torch
 
 from metabo.training import Trainer, preset
+from metabo.training.draws import minibatch_order
 from metabo.version import commit
 
 
@@ -31,7 +32,7 @@ def measure(trainer: Trainer, repeats: int) -> tuple[float, float]:
         wait()
         start = time.perf_counter()
         batch, _ = trainer.collect(tasks, key, budget, trainer.searches[0])
-        order = trainer._minibatch_order(0, len(batch.index))
+        order = minibatch_order(trainer.config, 0, len(batch.index))
         wait()
         middle = time.perf_counter()
         trainer.update(batch, order, torch.tensor(trainer.config.entropy_coefficient))

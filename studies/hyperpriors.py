@@ -24,7 +24,7 @@ FAMILIES = (
 
 
 def densities(dim: int) -> dict[str, HyperPrior | None]:
-    """Those to compare in so many dimensions."""
+    """Return the densities to compare in `dim` dimensions, by name."""
     usual = HyperPrior.usual(dim)
     return {
         "usual": usual,

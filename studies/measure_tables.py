@@ -155,7 +155,7 @@ def _about(one: DataSet, sample: Sample, learner: Learner) -> dict[str, object]:
 
 
 def _setting(learner: Learner) -> dict[str, object]:
-    """What a stored measurement depends on: if it differs, the data set is measured anew."""
+    """Return what a measurement depends on: if it has changed, the data set is measured again."""
     grid = {name: list(values) for name, values in learner.grid.items()}
     folds = [learner.folds, learner.folds_of_many, MANY_ROWS]
     sizes = {"max_rows": learner.max_rows, "folds": folds, "seed": SEED}

@@ -88,7 +88,7 @@ def split(sets: list[DataSet], n_test: int, seed: int) -> list[str]:
 
 
 def load(one: DataSet, max_rows: int, seed: int) -> Sample:
-    """Read a data set, and draw at most so many rows of it, each class at its share."""
+    """Read a data set, and draw at most `max_rows` rows of it, each class at its share."""
     from sklearn.model_selection import train_test_split
 
     x, labels = _bundled(one.name) if one.name in BUNDLED else _keel(one)

@@ -36,7 +36,7 @@ class Learner:
         return list(product(*self.grid.values()))
 
     def n_folds(self, rows: int) -> int:
-        """Folds of a data set of so many rows."""
+        """Return the number of folds for a data set with this number of rows."""
         return self.folds if rows <= MANY_ROWS else self.folds_of_many
 
     def cut(self, sample: Sample) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:

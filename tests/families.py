@@ -26,7 +26,7 @@ def params(*left_out):
 
 
 def points(family, n):
-    """Some points where the family's tasks can be queried, at most so many."""
+    """Return at most `n` points where the family's tasks can be queried."""
     domain = family.domain
     if not isinstance(domain, Finite):
         return sobol(n, domain.dim)

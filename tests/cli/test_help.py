@@ -5,7 +5,7 @@ import typer
 
 from metabo.cli import app
 from metabo.evaluation.crossvalidate import METHODS
-from metabo.paper.job import STUDIES
+from metabo.paper import STUDY_RUNS
 
 COMMANDS = typer.main.get_command(app).commands
 
@@ -31,9 +31,8 @@ def test_a_command_says_in_one_line_what_it_does(name):
 
 
 def test_defaults_that_are_written_out_are_those_in_use():
-    shown = {p.name: p.show_default for c in COMMANDS.values() for p in c.params}
     assert COMMANDS["crossvalidate"].params[2].show_default == ", ".join(METHODS)
-    assert shown["artifacts"] == str(STUDIES)
+    assert {p.name: p.default for p in COMMANDS["report"].params}["artifacts"] == STUDY_RUNS
 
 
 def test_the_first_screen_says_what_to_type(metabo):
@@ -65,6 +64,11 @@ def test_choices_are_listed(metabo, monkeypatch, command, option, choices):
     monkeypatch.setenv("COLUMNS", "200")
     out = metabo(command, "--help")[1]
     assert re.search(rf"{option}\s+<?{re.escape(choices)}\b", out)
+
+
+@pytest.mark.parametrize("words", [(), ("ask",), ("report",)])
+def test_flags_take_no_value(metabo, words):
+    assert "bool" not in metabo(*words, "--help")[1]
 
 
 def test_choices_are_completed(monkeypatch, capsys):

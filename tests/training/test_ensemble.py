@@ -72,7 +72,7 @@ def test_a_single_run_does_not_overwrite_a_team(team):
 
 
 def test_time_must_not_be_negative(tmp_path):
-    with pytest.raises(OptionError, match=r"`seconds` must not be negative"):
+    with pytest.raises(OptionError, match=r"`seconds` must be a finite number of at least 0"):
         train("branin", out=tmp_path, members=2, seconds=-5.0, **SMALL)
 
 

@@ -13,6 +13,8 @@ from metabo.pretrained import load
 from metabo.space.schema import from_json
 from metabo.tasks import family
 from metabo.training import Trainer, TrainingError, preset
+from metabo.training.api import run_training
+from metabo.training.draws import draw_budget
 
 TINY = {
     "hidden": (16, 16),
@@ -120,8 +122,10 @@ def test_stopped_before_any_validation_the_trained_weights_are_kept(tmp_path):
     af = load(Trainer(config, tmp_path).run(seconds=0))
     assert not torch.equal(af.network[0].weight, untrained.double())
     assert af.card["training"]["best_iteration"] == 1
-    with pytest.raises(OptionError, match="`seconds` must not be negative, but got -1"):
-        Trainer(config, tmp_path, resume=True).run(seconds=-1)
+    with pytest.raises(
+        OptionError, match="`seconds` must be a finite number of at least 0, but got -1"
+    ):
+        run_training(config, tmp_path, resume=True, seconds=-1)
 
 
 def test_lines_of_a_run_that_left_no_checkpoint_are_forgotten(tmp_path):
@@ -230,7 +234,7 @@ def test_sources_are_fixed_and_validation_tasks_are_others(tmp_path):
 @pytest.mark.slow
 def test_budgets_are_drawn_per_batch_between_their_bounds(tmp_path):
     trainer = Trainer(tiny(least_budget=2), tmp_path)
-    drawn = [trainer._budget(number) for number in range(60)]
+    drawn = [draw_budget(trainer.budgets, trainer.config.seed, number) for number in range(60)]
     assert set(drawn) == {2, 3, 4}
     path = trainer.run()
     assert load(path).card["budget"] == [2, 4]

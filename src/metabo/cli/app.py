@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from metabo.cli.crossvalidate import crossvalidate_
 from metabo.cli.evaluate import evaluate_
@@ -52,10 +52,20 @@ To list everything that can be named:
 """
 
 
+class _Command(TyperCommand):
+    """A command whose help shows no type for flags."""
+
+    # Typer's types of these arguments are not public.
+    def get_params(self, ctx):  # type: ignore[no-untyped-def]
+        return _untyped_flags(super().get_params(ctx))
+
+
 class _Commands(TyperGroup):
     """The commands; the error about an unknown name suggests the nearest one."""
 
-    # Typer's types of these arguments are not public.
+    def get_params(self, ctx):  # type: ignore[no-untyped-def]
+        return _untyped_flags(super().get_params(ctx))
+
     def parse_args(self, ctx, args):  # type: ignore[no-untyped-def]
         # Typer asks pydantic about flags that default to None, such as those for completion, and
         # importing pydantic takes a third of the time that help takes.
@@ -69,10 +79,18 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+def _untyped_flags(parameters):  # type: ignore[no-untyped-def]
+    """Return the parameters; help would show flags as `--json <bool>`, as if they took a value."""
+    for parameter in parameters:
+        if getattr(parameter, "is_bool_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
 app = typer.Typer(cls=_Commands, pretty_exceptions_enable=False, epilog=_EXAMPLES)
 for _panel, _commands in _COMMANDS.items():
     for _name, _command in _commands.items():
-        app.command(_name, rich_help_panel=_panel)(_command)
+        app.command(_name, cls=_Command, rich_help_panel=_panel)(_command)
 
 
 def _print_version(is_asked: bool) -> bool:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from metabo.cli.parameters import Settings
+from metabo.cli.parameters import Settings, folder_of, names_in
 
 
 def crossvalidate_(
@@ -64,13 +64,9 @@ def crossvalidate_(
     from metabo.tasks import family
     from metabo.training import read_settings
 
-    names = (
-        list(METHODS)
-        if methods is None
-        else [name.strip() for name in methods.split(",") if name.strip()]
-    )
+    names = list(METHODS) if methods is None else names_in(methods)
     family(family_)  # a mistake in its name is reported before one in the folder's
-    folder = out or Path("runs") / f"crossvalidate-{family_.replace(':', '-').replace('/', '-')}"
+    folder = out or folder_of(family_, "crossvalidate-")
     require_writable(folder, ("crossvalidation.json", "crossvalidation.png"))
     changes: dict[str, object] = {"validate": validate, "jobs": jobs, "seed": seed}
     changes |= read_settings(settings or [])

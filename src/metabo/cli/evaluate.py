@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from metabo.choices import Hyperparameters
-from metabo.cli.parameters import Device, Family, Search, TaskFile
+from metabo.cli.parameters import Device, Family, Search, TaskFile, folder_of, names_in
 from metabo.rules import MAX_BUDGET
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def evaluate_(
     from metabo.store import require_writable, write_all
     from metabo.tasks import family
 
-    names = [name.strip() for name in methods.split(",") if name.strip()]
-    folder = out or Path("runs") / family_.replace(":", "-").replace("/", "-")
+    names = names_in(methods)
+    folder = out or folder_of(family_)
     setting = family(family_)
     require_writable(folder, ("results.json", "regret.png"))
     af = load(artifact) if artifact is not None and "metabo" in names else None

@@ -14,6 +14,16 @@ from metabo.choices import SearchName
 from metabo.errors import OptionError, shown
 
 
+def folder_of(family: str, prefix: str = "") -> Path:
+    """Return the default output folder of a command for a family, such as runs/train-branin."""
+    return Path("runs") / f"{prefix}{family.replace(':', '-').replace('/', '-')}"
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names that a text lists, separated by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _device(name: str) -> str:
     """Check the form of a device name; torch checks later whether the device exists."""
     if re.fullmatch(r"cpu|cuda(:[0-9]{1,3})?", name) is None:

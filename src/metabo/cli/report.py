@@ -7,8 +7,8 @@ import typer
 
 from metabo.choices import ScaleName
 from metabo.cli.parameters import Device
+from metabo.paper import RESULTS, STUDY_RUNS
 
-RESULTS = Path("results")
 PAGE_FOLDER = Path("runs/report")
 
 
@@ -40,13 +40,12 @@ def report_(
     ] = RESULTS,
     device: Device = "cpu",
     artifacts: Annotated[
-        Path | None,
+        Path,
         typer.Option(
             metavar="FOLDER",
             help="Folder of the training runs that studies evaluate.",
-            show_default="runs/studies",
         ),
-    ] = None,
+    ] = STUDY_RUNS,
     page: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Folder for report.html and its pictures.")
     ] = PAGE_FOLDER,
@@ -57,9 +56,8 @@ def report_(
     """
     from metabo.cli.reporting import Reporting
     from metabo.paper.catalogue import EXPERIMENTS, experiment
-    from metabo.paper.job import STUDIES
 
     chosen = [experiment(name) for name in names or EXPERIMENTS]
-    reporting = Reporting(size, out, device, artifacts or STUDIES)
+    reporting = Reporting(size, out, device, artifacts)
     n_failed = reporting.report(chosen, page, is_rerun=rerun, is_forced=force)
     raise typer.Exit(1 if n_failed else 0)

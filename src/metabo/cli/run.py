@@ -1,4 +1,4 @@
-"""`metabo init`, `ask`, `tell`, `forget` and `extend`: a run kept in a journal, by hand."""
+"""`metabo init`, `ask`, `tell`, `forget` and `extend`: a run that is kept in a journal."""
 
 from pathlib import Path
 from typing import Annotated

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from metabo.choices import PresetName
-from metabo.cli.parameters import Device, Family, Settings
+from metabo.cli.parameters import Device, Family, Settings, folder_of
 
 
 def train_(
@@ -78,7 +78,7 @@ def train_(
     from metabo.training.interrupt import farewell
 
     setting = family(family_)
-    folder = out or Path("runs") / f"train-{family_.replace(':', '-').replace('/', '-')}"
+    folder = out or folder_of(family_, "train-")
     require_writable(folder, ("af.safetensors", "log.jsonl", "config.json", "curve.png"))
     changes: dict[str, Any] = {"device": device, "seed": seed}
     given = {"sources": sources, "iterations": iterations}

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from metabo.errors import MetaBOError
+from metabo.paper import RESULTS, STUDY_RUNS
 from metabo.paper.catalogue import EXPERIMENTS, experiment, scale
-from metabo.paper.job import STUDIES
 from metabo.paper.kinds.sources import command
 from metabo.paper.results import missing
 from metabo.paper.runner import run
@@ -19,8 +19,8 @@ def main() -> None:
     parser.add_argument("--scale", default="full")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--methods", help="Methods to run, separated by commas; all if left out.")
-    parser.add_argument("--out", type=Path, default=Path("results"))
-    parser.add_argument("--artifacts", type=Path, default=STUDIES)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--artifacts", type=Path, default=STUDY_RUNS)
     parser.add_argument(
         "--commands",
         action="store_true",

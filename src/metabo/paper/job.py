@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metabo.evaluation import MethodResult, evaluate
+from metabo.paper import STUDY_RUNS
 from metabo.paper.catalogue import Unit
-
-STUDIES = Path("runs/studies")
-"""Default folder of the training runs of studies."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +15,7 @@ class Job:
 
     unit: Unit
     device: str = "cpu"
-    artifacts: Path = STUDIES
+    artifacts: Path = STUDY_RUNS
     on_step: Callable[[int, int], None] = lambda *_: None
     """Called with the number of steps that are done, and the number of all steps."""
 

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from metabo.paper import RESULTS
 from metabo.paper.claims import CLAIMS, verdicts
 from metabo.paper.kinds import kind_of
 from metabo.paper.render.html import page
 from metabo.paper.results import Stored
-from metabo.paper.sections import RESULTS, section
+from metabo.paper.sections import section
 from metabo.store import write_all
 
 PAGE = "report.html"

@@ -11,8 +11,9 @@ import torch
 from metabo.errors import MetaBOError
 from metabo.evaluation.numbers import rounded
 from metabo.evaluation.results import versions
+from metabo.paper import STUDY_RUNS
 from metabo.paper.catalogue import Unit
-from metabo.paper.job import STUDIES, Job
+from metabo.paper.job import Job
 from metabo.paper.kinds import kind_of
 from metabo.paper.results import heading
 from metabo.store import save_json, write_all
@@ -28,7 +29,7 @@ def run(
     on_unit: OnUnit | None = None,
     *,
     device: str = "cpu",
-    artifacts: Path = STUDIES,
+    artifacts: Path = STUDY_RUNS,
 ) -> Iterator[tuple[Unit, str]]:
     """Run and store each unit; yield those that cannot be run with the reason, and continue.
 

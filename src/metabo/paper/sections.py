@@ -7,12 +7,10 @@ from pathlib import Path
 from shlex import quote
 
 from metabo.evaluation.table import Table
+from metabo.paper import RESULTS
 from metabo.paper.catalogue.places import place_of
 from metabo.paper.kinds import kind_of
 from metabo.paper.results import Stored
-
-RESULTS = Path("results")
-"""The folder that results are read from and stored in by default."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from metabo.pretrained.artifact import (
     FOLDER,
-    MAX_WEIGHT,
     TrainedAF,
     artifacts,
     first_sha256,
@@ -11,6 +10,7 @@ from metabo.pretrained.artifact import (
     read_card,
     save,
 )
+from metabo.pretrained.weights import MAX_WEIGHT
 
 __all__ = [
     "FOLDER",

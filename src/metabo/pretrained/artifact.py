@@ -12,7 +12,6 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
@@ -34,17 +33,15 @@ from metabo.pretrained.card import (
     parse_card,
     require_usable,
 )
+from metabo.pretrained.weights import require_fit, require_sane
 from metabo.space import Space, Value
 from metabo.store import save_bytes, write_all
 
 FOLDER = Path(__file__).parents[1] / "artifacts"
-MAX_WEIGHT = 1e6
-"""Largest absolute weight that is accepted; trained weights are below 100."""
 
 _CARD, _CARD_DIGEST = "metabo", "metabo_sha256"
 _MAX_HEADER = 3 * MAX_TEXT
 """Largest size of a header in bytes: characters of the card may be escaped in it."""
-_TYPES = {"F32": torch.float32, "F64": torch.float64}
 _log = logging.getLogger(__name__)
 
 
@@ -117,7 +114,7 @@ def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
     """
     a = af.architecture
     weights = {name: value.detach().cpu().contiguous() for name, value in af.state_dict().items()}
-    _require_sane(weights, path)
+    require_sane(weights, path)
     digest = tensor_digest(weights)
     given = dict(card)
     if given.get("weights_sha256") != digest:
@@ -226,14 +223,14 @@ def _read(path: Path) -> tuple[Card, Architecture, dict[str, Tensor]]:
             slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
             shapes = {name: tuple(one.get_shape()) for name, one in slices.items()}
             types = {name: one.get_dtype() for name, one in slices.items()}
-            _require_fit(shapes, types, architecture.shapes(), path)
+            require_fit(shapes, types, architecture.shapes(), path)
             weights = {name: file.get_tensor(name) for name in shapes}
     except (OSError, SafetensorError, UnicodeError) as error:
         raise _damaged(path, error) from None
     digest = card.get("weights_sha256")
     if digest is not None and digest != tensor_digest(weights):
         raise _damaged(path, "its weights are not those that were written")
-    _require_sane(weights, path)
+    require_sane(weights, path)
     return card, architecture, weights
 
 
@@ -273,43 +270,6 @@ def _card(metadata: Mapping[str, str], path: Path) -> Card:
             shown(path),
         )
     return card
-
-
-def _require_fit(
-    shapes: Mapping[str, tuple[int, ...]],
-    types: Mapping[str, str],
-    expected: Mapping[str, tuple[int, ...]],
-    path: Path,
-) -> None:
-    for name in sorted(expected.keys() | shapes.keys()):
-        wanted, found = expected.get(name), shapes.get(name)
-        if wanted != found:
-            raise DataError(
-                f"`{shown(path)}` is not a usable artifact: its card and weights do not fit "
-                f"(`{shown(name)}` should have shape {wanted}, but has {found}). Get the file "
-                "again."
-            )
-        if types[name] not in _TYPES:
-            raise DataError(
-                f"`{shown(path)}` is not a usable artifact: its weights must be float32 or "
-                f"float64, but `{name}` is {types[name]}. Get the file again."
-            )
-
-
-def _require_sane(weights: Mapping[str, Tensor], path: Path) -> None:
-    for name, value in weights.items():
-        if not bool((value.abs() <= MAX_WEIGHT).all()):  # false for NaN too
-            raise DataError(
-                f"The weights of `{shown(path)}` must be finite and at most {MAX_WEIGHT:g}, but "
-                f"`{name}` has one of {_worst(value):g}. Get the file again, or train with a "
-                "lower `learning_rate`."
-            )
-
-
-def _worst(value: Tensor) -> float:
-    flat = value.double().flatten()
-    odd = flat[~flat.isfinite()]
-    return float(odd[0] if len(odd) else flat[flat.abs().argmax()])
 
 
 def _replaced(card: Card) -> list[str]:

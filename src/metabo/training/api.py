@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from metabo.rules import number
 from metabo.tasks import TaskFamily, named
 from metabo.training.config import TrainConfig
 from metabo.training.ensemble import train_members
@@ -92,7 +93,12 @@ def run_training(
 
     Returns:
         The path of the artifact.
+
+    Raises:
+        OptionError: If `seconds` is negative or not a finite number.
     """
+    if seconds is not None:
+        number(0).require("seconds", seconds)
     if config.members > 1:
         return train_members(
             config,

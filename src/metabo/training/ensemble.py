@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from metabo.acquisition import merged
-from metabo.errors import DataError, OptionError, shown
+from metabo.errors import DataError, shown
 from metabo.inputs import read_json
 from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
@@ -55,12 +55,9 @@ def train_members(
         The path of the artifact, whose score is the mean over the members.
 
     Raises:
-        OptionError: If `seconds` is negative.
         DataError: If there is nothing to resume, or the folder already contains another run.
         TrainingInterrupted: After Ctrl-C, once the iteration has been finished and saved.
     """
-    if seconds is not None and not seconds >= 0:
-        raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
     started, n = time.perf_counter(), config.members
     _begin(config, out / CONFIG, resume=resume)
     family = family_of(config.family) if family is None else family

@@ -18,11 +18,11 @@ from torch import Tensor, nn
 
 from metabo.acquisition import NeuralAF
 from metabo.devices import matmul_precision, require_device
-from metabo.errors import DataError, MetaBOError, OptionError
+from metabo.errors import DataError, MetaBOError
 from metabo.loop import Episodes, rollout
 from metabo.policies import Maximize, Searcher
 from metabo.pretrained import save
-from metabo.seeding import episodes_key, generator
+from metabo.seeding import generator
 from metabo.shapes import Float, Int
 from metabo.store import save_json, write_all
 from metabo.tasks import TaskFamily, Tasks
@@ -32,6 +32,13 @@ from metabo.training.card import training_card
 from metabo.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from metabo.training.config import TrainConfig
 from metabo.training.critic import Critic
+from metabo.training.draws import (
+    draw_budget,
+    minibatch_order,
+    random_key,
+    scheduled,
+    training_tasks,
+)
 from metabo.training.folder import CONFIG, has_checkpoint, require_free
 from metabo.training.graphs import Replayed
 from metabo.training.interrupt import TrainingInterrupted, noticed_interrupts
@@ -107,8 +114,6 @@ class Trainer:
         Raises:
             TrainingInterrupted: After Ctrl-C, once the iteration has been finished and saved.
         """
-        if seconds is not None and not seconds >= 0:
-            raise OptionError(f"`seconds` must not be negative, but got {seconds}.")
         forget_after(self.out / "log.jsonl", self.progress.iteration, is_resumed=self.is_resumed)
         write_all(self.out, {CONFIG: save_json(self.config.record())})
         with noticed_interrupts() as is_interrupted:
@@ -151,24 +156,21 @@ class Trainer:
         """Run one iteration, with validation if it is due."""
         config, number = self.config, self.progress.iteration
         started = time.perf_counter()
-        rate = self._scheduled(config.learning_rate, config.final_learning_rate)
-        bonus = self._scheduled(config.entropy_coefficient, config.final_entropy_coefficient)
+        passed = number / config.iterations
+        rate = scheduled(config.learning_rate, config.final_learning_rate, passed)
+        bonus = scheduled(config.entropy_coefficient, config.final_entropy_coefficient, passed)
         for group in self.optimizer.param_groups:
             group["lr"].fill_(rate)
-        budget = self._budget(number)
-        source = generator(config.seed, f"training tasks/{number}")
-        drawn = self.family.sample(config.episodes // config.group, source)
-        if config.group > 1:
-            drawn = drawn.take(torch.arange(config.episodes) // config.group)
+        budget = draw_budget(self.budgets, config.seed, number)
         batch, episodes = self.collect(
-            drawn.to(config.device),
-            _key(config.seed, number),
+            training_tasks(self.family, config, number).to(config.device),
+            random_key(config.seed, number),
             budget,
             self.searches[number % len(self.searches)],
         )
         earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
         regret = episodes.regret[:, -1].median()
-        order = self._minibatch_order(number, len(batch.index))
+        order = minibatch_order(config, number, len(batch.index))
         # As a tensor: a recorded update would treat every other number as a new form.
         losses = self.update(batch, order, torch.tensor(bonus))
         if not episodes.observed.isfinite().all():  # a replayed graph does not check values
@@ -229,23 +231,6 @@ class Trainer:
             policy, tasks, self.family, seed=key, budget=budget, prior=self.prior
         ).regret
 
-    def _minibatch_order(self, number: int, steps: int) -> Int[Tensor, "epochs S"]:
-        source = generator(self.config.seed, f"minibatches/{number}")
-        orders = [torch.randperm(steps, generator=source) for _ in range(self.config.epochs)]
-        return torch.stack(orders).to(self.config.device)
-
-    def _budget(self, number: int) -> int:
-        """Draw the number of evaluations per episode of an iteration."""
-        source = generator(self.config.seed, f"budget/{number}")
-        return self.budgets[int(torch.randint(len(self.budgets), (), generator=source))]
-
-    def _scheduled(self, first: float, last: float | None) -> float:
-        """Interpolate from the first to the last value of a setting by a cosine schedule."""
-        if last is None:
-            return first
-        passed = self.progress.iteration / self.config.iterations
-        return last + 0.5 * (1 + math.cos(math.pi * passed)) * (first - last)
-
     def _is_validation_due(self) -> bool:
         number = self.progress.iteration
         return number % self.config.validate_every == 0 or number == self.config.end
@@ -257,7 +242,7 @@ class Trainer:
     def _validate(self) -> float:
         """Score the AF on the validation tasks, and keep its weights if the score is the best."""
         config = self.config
-        tasks, key = self._validation_tasks().to(config.device), _key(config.seed)
+        tasks, key = self._validation_tasks().to(config.device), random_key(config.seed)
         scores = []
         for search in dict.fromkeys(self.searches):  # each candidate set once
             regret = self.attempt(tasks, key, search)
@@ -306,8 +291,3 @@ class Trainer:
         path = self.out / "af.safetensors"
         save(af, training_card(af, self.family, self.config, self.progress), path)
         return path
-
-
-def _key(seed: int, number: int | None = None) -> Int[Tensor, ""]:
-    """Return the random key of the episodes of an iteration, or of validation if None."""
-    return torch.tensor(episodes_key(seed if number is None else seed * 1_000_003 + number))

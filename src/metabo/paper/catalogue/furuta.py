@@ -23,7 +23,7 @@ FURUTA_EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     Experiment(
         "figure-3-simulation",
-        "The physically right simulation of the pendulum",
+        "The physically correct simulation of the pendulum",
         "control",
         (*_LEARNED, "ei", "random", *_TAF),
         {"smoke": Scale(3, 4), "full": Scale(100, 50)},
@@ -32,7 +32,7 @@ FURUTA_EXPERIMENTS: tuple[Experiment, ...] = (
     ),
     Experiment(
         "figure-3-real",
-        "Ten machines that the simulation does not know, tuned by what it taught",
+        "Ten machines that the simulation does not know, tuned with what was learned from it",
         "control",
         ("metabo", "ei", "random", "taf-me:M=100:N=200", "taf-r:M=100:N=200"),
         {"smoke": Scale(2, 3), "full": Scale(10, 25)},

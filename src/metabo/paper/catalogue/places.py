@@ -31,7 +31,7 @@ PLACES: dict[str, tuple[str, str]] = {
         "MetaBO benefits from all source tasks, compared with MetaBO-50.",
     ),
     "figure-3-simulation": (
-        "Figure 3 (a), with a physically right model",
+        "Figure 3 (a), with a physically correct model",
         "As above; the paper trains and tests on the published model only.",
     ),
     "figure-3-real": (
