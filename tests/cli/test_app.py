@@ -220,12 +220,12 @@ def test_the_core_needs_no_plotting_terminal_or_shape_library():
 
 
 @pytest.mark.slow
-def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
-    arguments = ("report", "tuning", "--scale", "smoke", "--out", tmp_path)
+def test_report_runs_what_is_missing_only_when_told_to(metabo, small, tmp_path):
+    arguments = ("report", "small", "--scale", "smoke", "--out", tmp_path)
     code, out, _ = metabo(*arguments)
     assert code == 0
-    assert "6 of 6 results are missing" in out
-    assert f"`metabo report tuning --scale smoke --out {tmp_path} --rerun`" in out
+    assert "9 of 9 results are missing" in out
+    assert f"`metabo report --scale smoke --out {tmp_path} --rerun`" in out
     assert out.count("\n") == 1
     assert "clone of metabo's repository" in out
     assert not list(tmp_path.iterdir())
@@ -233,13 +233,13 @@ def test_report_runs_what_is_missing_only_when_told_to(metabo, tmp_path):
     code, out, _ = metabo(*arguments, "--rerun")
     assert code == 0
     assert "missing" not in out
-    assert "w=0.22" in out
+    assert "metabo-50" in out
     files = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
-    assert len(files) == 6
-    assert (tmp_path / "tuning/smoke/tuning.png").read_bytes().startswith(b"\x89PNG")
+    assert len(files) == 9
+    assert (tmp_path / "small/smoke/small.png").read_bytes().startswith(b"\x89PNG")
     next(iter(files)).unlink()
     code, out, _ = metabo(*arguments)
-    assert "1 of 6 results are missing" in out
+    assert "1 of 9 results are missing" in out
     metabo(*arguments, "--rerun")
     again = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.json")}
     assert sum(again[p] != files[p] for p in files) == 1

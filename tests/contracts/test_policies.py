@@ -60,7 +60,7 @@ def test_lockstep_is_alone(family_name, search_name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("search_name", ["gradient", "grid"])
-@pytest.mark.parametrize("family_name", params(APPROXIMATE, ALIKE))
+@pytest.mark.parametrize("family_name", ["branin", "hartmann-3", "svm", "gp-matern52"])
 def test_lockstep_is_alone_to_the_end_of_a_run(family_name, search_name):
     family = metabo.family(family_name)
     tasks = family.sample(EPISODES, generator(0, "test tasks"))

@@ -197,7 +197,13 @@ def test_a_line_that_is_no_evaluation_is_named(path, line, message, unchecked):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("space", {"x": 1}), ("prior", {"kind": "?"}), ("af", None), ("search", ["grid"])],
+    [
+        ("space", {"x": 1}),
+        ("prior", {"kind": "?"}),
+        ("af", None),
+        ("direction", None),
+        ("search", ["grid"]),
+    ],
 )
 def test_an_unusable_header_is_named(path, key, value):
     version_1(path)

@@ -54,7 +54,11 @@ def settings_in(path: Path, header: Mapping[str, object], af: AF | None) -> RunS
             "`metabo.Optimizer.open(journal, af=...)`.",
         )
     try:
-        return RunSettings.from_json(header, af=af)
+        settings = RunSettings.from_json(header, af=af)
+        for name in ("af", "budget", "direction"):  # a run has chosen all of these
+            if getattr(settings, name) is None:
+                raise DataError(f"`{name}` is missing.")
+        return settings
     except MetaBOError as error:
         raise _unusable(path, error) from None
 
