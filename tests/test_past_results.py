@@ -13,6 +13,8 @@ from metabo.explain import explain_run
 from metabo.loop import rollout
 from metabo.policies import Maximize, searcher
 
+pytestmark = pytest.mark.slow  # whole runs, which need no checks of shapes
+
 PAST = Path(__file__).parents[1] / "examples" / "past"
 
 

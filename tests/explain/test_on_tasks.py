@@ -13,6 +13,8 @@ from metabo.policies import Maximize, searcher
 from metabo.pretrained import load, save
 from metabo.seeding import Noise, generator
 
+pytestmark = pytest.mark.slow  # whole runs, which need no checks of shapes
+
 BUDGET = 5
 
 

@@ -21,6 +21,8 @@ from ax.utils.common.logger import set_ax_logger_levels
 
 from metabo.integrations.ax import generation_strategy
 
+pytestmark = pytest.mark.slow  # whole runs, which need no checks of shapes
+
 
 @pytest.fixture(autouse=True)
 def quiet():

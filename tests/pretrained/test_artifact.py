@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 import torch
+from families import TABLES
 from fault_cases.damage import damaged as faults
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
@@ -72,7 +73,9 @@ def test_unknown_names_are_named():
         load("nothing.safetensors")
 
 
-@pytest.mark.parametrize("name", list(artifacts()))
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n in TABLES)) for n in artifacts()]
+)
 def test_every_artifact_that_ships_loads_and_describes_itself(name):
     af = load(name)
     family = metabo.family(af.card["family"])

@@ -21,6 +21,8 @@ from optuna.trial import TrialState
 from metabo.integrations.optuna import MetaBOSampler
 from metabo.integrations.optuna.trials import POINT
 
+pytestmark = pytest.mark.slow  # whole runs, which need no checks of shapes
+
 UNIT = FloatDistribution(0.0, 1.0)
 CUBE = {"x1": UNIT, "x2": UNIT}
 MIXED = {

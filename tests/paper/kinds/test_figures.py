@@ -7,6 +7,8 @@ from metabo.paper.catalogue import ALL_SOURCES, EXPERIMENTS
 from metabo.paper.kinds import kind_of
 from metabo.paper.results import Stored, read
 
+pytestmark = pytest.mark.slow  # whole runs, which need no checks of shapes
+
 TRAINING = {"config": {"episodes": 10, "group": 2}, "best_iteration": 12, "seconds": 5.0}
 
 
