@@ -1,14 +1,14 @@
 """The BO loop: E episodes in lockstep."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from metabo.gp import Prior
 from metabo.metrics import simple_regret
-from metabo.policies import Policy, Proposal
+from metabo.policies import Informed, Policy, Proposal
 from metabo.seeding import Noise
 from metabo.shapes import Float, Int
 from metabo.state import BOState
@@ -78,6 +78,8 @@ def rollout(
     numbers = torch.arange(n, device=device) if episodes is None else episodes.to(device)
     own = tasks.prior if isinstance(tasks, TasksWithPrior) else None
     prior = own or prior or family.prior
+    if isinstance(policy, Informed):
+        prior = replace(prior, learned=policy.part)
     state = BOState.start(prior.to(device), episodes=n, budget=budget)
     values = []
     for step in range(budget):

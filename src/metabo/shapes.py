@@ -8,6 +8,8 @@
 | `F`  | features per candidate   | `K`  | local searches                 |
 | `P`  | parameters of a task     | `S`  | starts of a hyperparameter fit |
 | `C`  | components of a mixture  | `G`  | 1 if M sources share it, else M |
+| `Z`  | inducing points          | `R`  | mean and features of a family  |
+| `W`  | C cells, and the plain prior |  |                            |
 
 There is exactly one explicit leading axis: points are `E N D`, values `E N`. `#E` marks an axis
 of size `E`, or of size 1 if all episodes share it. Annotations are checked at run time in the test

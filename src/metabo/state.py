@@ -1,20 +1,26 @@
 """An optimization run as an immutable value, and its belief about points."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from metabo.devices import is_capturing
 from metabo.domain import require_inside
-from metabo.errors import DataError, ShapeError
-from metabo.gp import GP, Prior, reduced
+from metabo.errors import DataError, OptionError, ShapeError
+from metabo.gp import GP, LearnedGP, Prior, predict_both, reduced
 from metabo.shapes import Float, Int
 
-BeliefPullback = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""Map derivatives with respect to a belief's mean, std and x to those of its points, `E N D`."""
+BeliefPullback = Callable[..., Tensor]
+"""Map derivatives with respect to a belief to those of its points, `E N D`.
+
+The arguments are the derivatives in mean, std and x, and then, for a belief with a learned view,
+those in its mean and std; None for those that are zero.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,18 @@ class History:
     def then(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "History":
         """Return the history with one more query per episode."""
         return History(torch.cat([self.x, x[:, None]], 1), torch.cat([self.y, y[:, None]], 1))
+
+
+@dataclass(frozen=True)
+class LearnedView:
+    """What a prior learned from source tasks says about the points of a belief."""
+
+    mean: Float[Tensor, "E N"]
+    """Posterior mean at each point."""
+    std: Float[Tensor, "E N"]
+    """Posterior standard deviation at each point, always positive."""
+    guard: Float[Tensor, " E"]
+    """Weight of the plain prior in this view, from 0 (a task like the sources) to 1."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +76,53 @@ class Belief:
     """Number of observations so far, as a tensor: a captured graph would freeze a plain number."""
     budget: Int[Tensor, ""]
     """Number of evaluations in the whole run."""
+    learned: LearnedView | None = None
+    """The view of a learned prior; None if the prior has no learned part."""
 
     def copy(self) -> "Belief":
         """Return the same belief in new tensors, detached from any autograd graph."""
         x, mean, std, best = (q.detach().clone() for q in (self.x, self.mean, self.std, self.best))
         history = History(self.history.x.detach().clone(), self.history.y.detach().clone())
-        return Belief(x, mean, std, best, history, self.step.clone(), self.budget.clone())
+        view = self.learned
+        if view is not None:
+            view = LearnedView(*(q.detach().clone() for q in (view.mean, view.std, view.guard)))
+        return Belief(x, mean, std, best, history, self.step.clone(), self.budget.clone(), view)
+
+    def take(self, index: Int[Tensor, "E n"]) -> "Belief":
+        """Return the belief about the points with these indices in each episode."""
+        rows = index[..., None].expand(-1, -1, self.x.shape[-1])
+        view = self.learned
+        if view is not None:
+            mean, std = view.mean.gather(1, index), view.std.gather(1, index)
+            view = LearnedView(mean, std, view.guard)
+        mean, std = self.mean.gather(1, index), self.std.gather(1, index)
+        return replace(self, x=self.x.gather(1, rows), mean=mean, std=std, learned=view)
+
+    def then(self, other: "Belief") -> "Belief":
+        """Return the belief about these points, followed by others of the same state."""
+        view = self.learned
+        if view is not None and other.learned is not None:
+            mean = torch.cat([view.mean, other.learned.mean], 1)
+            std = torch.cat([view.std, other.learned.std], 1)
+            view = LearnedView(mean, std, view.guard)
+        x = torch.cat([self.x, other.x], 1)
+        mean, std = torch.cat([self.mean, other.mean], 1), torch.cat([self.std, other.std], 1)
+        return replace(self, x=x, mean=mean, std=std, learned=view)
+
+    @cached_property
+    def by_learned(self) -> "Belief":
+        """The belief whose mean and std are those of the learned view.
+
+        Raises:
+            OptionError: If the prior has no learned part.
+        """
+        if self.learned is None:
+            raise OptionError(
+                "This acquisition function needs a learned prior, but the prior has no learned "
+                "part. Use one that `metabo train` has learned, or an acquisition function that "
+                "needs none."
+            )
+        return replace(self, mean=self.learned.mean, std=self.learned.std)
 
     @cached_property
     def improvement(self) -> Float[Tensor, "E N"]:
@@ -98,6 +157,8 @@ class BOState:
     """Number of evaluations in the whole run, T."""
     told: History | None = None
     """All observations if the GP sees only some of them; None if it sees them all."""
+    learned: LearnedGP | None = None
+    """Posteriors under the learned part of the prior; None if it has none."""
 
     @classmethod
     def start(cls, prior: Prior, *, episodes: int, budget: int) -> "BOState":
@@ -116,7 +177,8 @@ class BOState:
                 f"and {budget}."
             )
         scalar = torch.zeros((), dtype=torch.int64, device=prior.lengthscale.device)
-        return cls(GP.empty(prior, episodes), scalar, scalar + budget)
+        learned = None if prior.learned is None else LearnedGP.empty(prior, episodes)
+        return cls(GP.empty(prior, episodes), scalar, scalar + budget, None, learned)
 
     @classmethod
     def after(
@@ -137,7 +199,8 @@ class BOState:
         _require_finite(y)
         seen = reduced(prior, x, y)
         told = None if seen[0].shape == x.shape else History(x, y)
-        return cls(GP.of(prior, *seen), begun.step + x.shape[1], begun.budget, told)
+        learned = None if prior.learned is None else LearnedGP.of(prior, *seen)
+        return cls(GP.of(prior, *seen), begun.step + x.shape[1], begun.budget, told, learned)
 
     @cached_property
     def history(self) -> History:
@@ -160,16 +223,54 @@ class BOState:
         with torch.inference_mode(mode=False):  # cached, so it must be usable outside of it too
             return self.history.y.amax(-1) if self.n_observed else self.gp.mean
 
+    @cached_property
+    def cell_weights(self) -> Float[Tensor, "E W"]:
+        """Probability of each cell of the learned prior, that of the plain prior last."""
+        assert self.learned is not None, "only a state with a learned prior has cells"
+        with torch.inference_mode(mode=False):  # cached, so it must be usable outside of it too
+            return self.learned.probabilities(self.gp)
+
+    @property
+    def guard(self) -> Float[Tensor, " E"]:
+        """Weight of the plain prior in the learned view."""
+        return self.cell_weights[:, -1]
+
     def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
-        """Return the GP's belief about the points `x`, differentiable with respect to them."""
-        mean, std = self.gp.predict(x)
-        return Belief(x, mean, std, self.best, self.history, self.step, self.budget)
+        """Return the belief about the points `x`, differentiable with respect to them."""
+        if self.learned is None:
+            mean, std = self.gp.predict(x)
+            return Belief(x, mean, std, self.best, self.history, self.step, self.budget)
+        if not torch.is_grad_enabled():
+            return self.belief_with_pullback(x)[0]
+        return self._belief(x, *_Prediction.apply(x, self))
 
     def belief_with_pullback(self, x: Float[Tensor, "E N D"]) -> tuple[Belief, BeliefPullback]:
         """Return the belief at `x`, and a function from derivatives in it to those in `x`."""
-        mean, std, pullback = self.gp.predict_with_pullback(x)
-        belief = Belief(x, mean, std, self.best, self.history, self.step, self.budget)
-        return belief, lambda d_mean, d_std, d_x: pullback(d_mean, d_std) + d_x
+        if self.learned is None:
+            mean, std, pull = self.gp.predict_with_pullback(x)
+            belief = Belief(x, mean, std, self.best, self.history, self.step, self.budget)
+            return belief, lambda d_mean, d_std, d_x, *_: pull(d_mean, d_std) + d_x
+        views, pull_both = predict_both(self.gp, self.learned, self.cell_weights, x)
+        belief = self._belief(x, views.mean, views.std, views.learned_mean, views.learned_std)
+
+        def pullback(
+            d_mean: Tensor,
+            d_std: Tensor,
+            d_x: Tensor,
+            d_learned_mean: Tensor | None = None,
+            d_learned_std: Tensor | None = None,
+        ) -> Tensor:
+            zero = torch.zeros_like(d_mean)
+            learned = (zero if d is None else d for d in (d_learned_mean, d_learned_std))
+            return pull_both(d_mean, d_std, *learned) + d_x
+
+        return belief, pullback
+
+    def _belief(
+        self, x: Tensor, mean: Tensor, std: Tensor, learned_mean: Tensor, learned_std: Tensor
+    ) -> Belief:
+        view = LearnedView(learned_mean, learned_std, self.guard)
+        return Belief(x, mean, std, self.best, self.history, self.step, self.budget, view)
 
     def observe(self, x: Float[Tensor, "E D"], y: Float[Tensor, " E"]) -> "BOState":
         """Return the state after evaluating `x` in each episode and observing `y`.
@@ -184,7 +285,23 @@ class BOState:
             require_inside(x)
             _require_finite(y)
         told = None if self.told is None else self.told.then(x, y)
-        return BOState(gp, self.step + 1, self.budget, told)
+        learned = None if self.learned is None else self.learned.condition(x, y)
+        return BOState(gp, self.step + 1, self.budget, told, learned)
+
+
+class _Prediction(torch.autograd.Function):
+    """Both views of a belief as one node of the autograd graph."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, state: BOState) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        assert state.learned is not None
+        views, ctx.pullback = predict_both(state.gp, state.learned, state.cell_weights, x)
+        return views.mean, views.std, views.learned_mean, views.learned_std
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *derivatives: Tensor) -> tuple[Tensor, None]:
+        return ctx.pullback(*derivatives), None
 
 
 def _require_finite(y: Tensor) -> None:

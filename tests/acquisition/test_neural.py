@@ -9,13 +9,14 @@ from metabo.acquisition.features import columns, width
 from metabo.acquisition.perceptron import score_and_gradient
 from metabo.errors import OptionError, ShapeError
 from metabo.seeding import generator
+from metabo.sources import learned_prior
 from metabo.state import BOState
 
 
 def belief(rng, name="hartmann-3", t=5, episodes=3, n=7):
     family = metabo.family(name)
     tasks = family.sample(episodes, rng)
-    state = BOState.start(family.prior, episodes=episodes, budget=20)
+    state = BOState.start(learned_prior(family, 8, 60), episodes=episodes, budget=20)
     for _ in range(t):
         x = torch.rand(episodes, family.domain.dim, generator=rng, dtype=torch.float64)
         state = state.observe(x, tasks(x[:, None])[:, 0])
@@ -59,7 +60,7 @@ def test_every_feature_is_finite_before_and_at_observations(name, rng):
     empty = belief(rng, t=0)
     assert torch.isfinite(columns(empty, (name,))).all()
     family = metabo.family("branin")
-    state = BOState.start(family.prior, episodes=1, budget=20)
+    state = BOState.start(learned_prior(family, 8, 60), episodes=1, budget=20)
     x = torch.full((1, 2), 0.4, dtype=torch.float64)
     state = state.observe(x, torch.ones(1).double())
     at = x[None].clone().requires_grad_()

@@ -187,7 +187,10 @@ def test_task_files_that_do_not_fit_are_named(tmp_path, unchecked, content, mess
     ("options", "message"),
     [
         ({"methods": ["eii"]}, "Unknown method `eii`. Did you mean `ei`"),
-        ({"methods": ["ei:beta=2"]}, "Unknown option of method `ei` `beta`. Choose from: none"),
+        (
+            {"methods": ["ei:beta=2"]},
+            "Unknown option of method `ei` `beta`. Choose from: `M`, `N`, `guard`, `prior`",
+        ),
         ({"methods": ["ucb:beta=x"]}, "Option `beta` of method `ucb` must be a finite number"),
         ({"methods": ["ucb:schedule=x"]}, "must be one of `fixed`, `gp-ucb`, but got `x`"),
         ({"methods": []}, "at least one name"),

@@ -6,6 +6,7 @@ from metabo.acquisition.ensemble import merged
 from metabo.acquisition.features import FEATURES
 from metabo.acquisition.mixture import GMMUCB, Mixture
 from metabo.acquisition.neural import Architecture, NeuralAF
+from metabo.acquisition.on_learned import OnLearned
 from metabo.acquisition.schedule import Schedule
 from metabo.acquisition.transfer import TAF, Experts, LogTAF, Ranking
 
@@ -25,6 +26,7 @@ __all__ = [
     "LogTAF",
     "Mixture",
     "NeuralAF",
+    "OnLearned",
     "Ranking",
     "Schedule",
     "Slopes",

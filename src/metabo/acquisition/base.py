@@ -54,6 +54,10 @@ class Slopes(NamedTuple):
     """Derivative of the score with respect to the posterior standard deviation."""
     x: Float[Tensor, "E N D"]
     """Derivative of the score with respect to the point itself, at fixed mean and std."""
+    learned_mean: Float[Tensor, "E N"] | None = None
+    """Derivative with respect to the learned view's mean; None if the score does not use it."""
+    learned_std: Float[Tensor, "E N"] | None = None
+    """Derivative with respect to the learned view's standard deviation."""
 
 
 @runtime_checkable
@@ -74,7 +78,8 @@ def slopes_of(af: AcquisitionFunction) -> Callable[[Belief], Slopes]:
         with torch.inference_mode(mode=False), torch.enable_grad():
             # Copies, because autograd cannot save tensors created in inference mode.
             copy = belief.copy()
-            leaves = [q.requires_grad_() for q in (copy.mean, copy.std, copy.x)]
+            view = () if copy.learned is None else (copy.learned.mean, copy.learned.std)
+            leaves = [q.requires_grad_() for q in (copy.mean, copy.std, copy.x, *view)]
             score = af(copy)
             derivatives = torch.autograd.grad(score.sum(), leaves, materialize_grads=True)
         return Slopes(score.detach(), *derivatives)

@@ -93,6 +93,27 @@ def _novelty(belief: Belief) -> tuple[Tensor, Pull | None]:
     return 0.5 * square.log10(), pull
 
 
+def _on_learned(
+    values: Callable[[Belief], tuple[Tensor, Pull | None]],
+) -> Callable[[Belief], tuple[Tensor, Pull | None]]:
+    """Compute a feature of the learned view."""
+
+    def learned(belief: Belief) -> tuple[Tensor, Pull | None]:
+        value, pull = values(belief.by_learned)
+        if pull is None:
+            return value, None
+        return value, lambda d: {f"learned_{name}": part for name, part in pull(d).items()}
+
+    return learned
+
+
+def _guard(belief: Belief) -> tuple[Tensor, None]:
+    """Repeat the weight of the plain prior; 1 if there is no other."""
+    view = belief.learned
+    weight = torch.ones_like(belief.best) if view is None else view.guard
+    return _everywhere(weight.unsqueeze(-1), belief)
+
+
 FEATURES: dict[str, Feature] = {
     "mean": Feature(_plain("mean")),
     "std": Feature(_plain("std")),
@@ -111,6 +132,11 @@ FEATURES: dict[str, Feature] = {
     "relative_incumbent": Feature(relative_incumbent, shift=1.5, scale=0.5),
     "relative_log_std": Feature(relative_log_std, shift=-3.0, scale=0.3),
     "relative_log_ei": Feature(relative_log_ei, shift=-5.0, scale=0.2),
+    "learned_mean": Feature(_on_learned(_plain("mean"))),
+    "learned_improvement": Feature(_on_learned(_improvement), scale=0.2),
+    "learned_log_std": Feature(_on_learned(_plain("log_std")), shift=-6.0, scale=0.2),
+    "learned_log_ei": Feature(_on_learned(_log_ei), shift=-7.0, scale=0.2),
+    "guard": Feature(_guard, shift=0.5, scale=2.0),
 }
 """Features of a belief by name."""
 
@@ -122,14 +148,18 @@ def columns(belief: Belief, names: tuple[str, ...]) -> Float[Tensor, "E N F"]:
 
 def columns_and_pull(
     belief: Belief, names: tuple[str, ...]
-) -> tuple[Float[Tensor, "E N F"], Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]]:
-    """Return the columns, and a map from derivatives in them to those in mean, std and x."""
+) -> tuple[Float[Tensor, "E N F"], Callable[[Tensor], tuple[Tensor | None, ...]]]:
+    """Return the columns, and a map from derivatives in them to those in the belief.
+
+    The derivatives are those in mean, std and x, and in the learned view's mean and std: the
+    arguments of a belief's pullback.
+    """
     values, pulls = zip(*[FEATURES[name].values(belief) for name in names], strict=True)
     singles: list[Tensor] = []
     for value in values:
         singles += [value] if value.ndim == 2 else value.unbind(-1)
 
-    def pull(d_columns: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def pull(d_columns: Tensor) -> tuple[Tensor | None, ...]:
         total: dict[str, Tensor] = {}
         single, first = d_columns.unbind(-1), 0
         for value, pull_one in zip(values, pulls, strict=True):
@@ -139,17 +169,21 @@ def columns_and_pull(
                 for name, d in pull_one(piece).items():
                     total[name] = total[name] + d if name in total else d
             first = last
-        zero = torch.zeros_like(belief.mean)
-        d_mean, d_std = total.get("mean", zero), total.get("std", zero)
-        d_z, d_log = total.get("improvement", zero), total.get("log_std", zero)
-        d_log = torch.addcmul(d_log, d_z, belief.improvement, value=-1)
-        return (
-            torch.addcdiv(d_mean, d_z, belief.std),
-            torch.addcdiv(d_std, d_log, belief.std),
-            total["x"] if "x" in total else torch.zeros_like(belief.x),
-        )
+        d_x = total["x"] if "x" in total else torch.zeros_like(belief.x)
+        own = {n.removeprefix("learned_"): d for n, d in total.items() if n.startswith("learned_")}
+        of_learned = _pulled(belief.by_learned, own) if own else (None, None)
+        return *_pulled(belief, total), d_x, *of_learned
 
     return torch.stack(singles, -1), pull
+
+
+def _pulled(belief: Belief, total: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """Map derivatives in mean, std, z and log std to those in mean and std."""
+    zero = torch.zeros_like(belief.mean)
+    d_mean, d_std = total.get("mean", zero), total.get("std", zero)
+    d_z, d_log = total.get("improvement", zero), total.get("log_std", zero)
+    d_log = torch.addcmul(d_log, d_z, belief.improvement, value=-1)
+    return torch.addcdiv(d_mean, d_z, belief.std), torch.addcdiv(d_std, d_log, belief.std)
 
 
 def width(names: tuple[str, ...], dim: int) -> int:

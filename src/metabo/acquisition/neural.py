@@ -202,7 +202,7 @@ class NeuralAF(nn.Module):
             weight = self.architecture.residual_weight
             score = score + weight * (raw[..., self.added] - self.shift[self.added])
             gradient[..., self.added] += weight
-        return Slopes(score, *pull(gradient))
+        return Slopes(score, *pull(gradient))  # type: ignore[arg-type]
 
     def _normalized(self, raw: Tensor) -> Tensor:
         # Not `next(self.parameters())`: walking the modules takes longer than a layer.

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
 from metabo.errors import OptionError, ShapeError, shown, unknown
+from metabo.evaluation.on_prior import on_prior
 from metabo.evaluation.setting import Setting
 from metabo.evaluation.transfer import (
     eps_greedy,
@@ -70,6 +71,8 @@ def _options(text: str, family: str) -> dict[str, str]:
     name, options = parse(text)
     declared = declared_options(METHODS[name])
     full = {option: str(p.default) for option, p in declared.items()} | options
+    if full.get("prior") == "plain":
+        full = {o: v for o, v in full.items() if o not in ("prior", "M", "N", "guard")}
     if "preset" in full:
         known = vars(tuned(parse(family)[0], full["preset"]))  # type: ignore[arg-type]
         full |= {key: str(known[key]) for key in known if full.get(key) == "None"}
@@ -125,21 +128,11 @@ def _metabo_50(setting: Setting) -> Learned:
     return _learned(f"{setting.family.name}-50", setting)
 
 
-def _for_setting(builder: Callable[..., Policy]) -> Callable[..., Policy]:
-    """Wrap a classical method's builder, with the same options, to take a `Setting`."""
-
-    @wraps(builder)
-    def built(setting: Setting, **options: object) -> Policy:
-        return builder(setting.family.domain, setting.search, **options)
-
-    return built
-
-
 METHODS: Mapping[str, Callable[..., Policy | Learned]] = MappingProxyType(
     {
         "metabo": _metabo,
         "metabo-50": _metabo_50,
-        **{name: _for_setting(builder) for name, builder in CLASSICAL.items()},
+        **{name: on_prior(name) for name in CLASSICAL},
         "taf-me": taf_me,
         "taf-r": taf_r,
         "gmm-ucb": gmm_ucb,

@@ -3,6 +3,8 @@
 from metabo.gp.fit import fit
 from metabo.gp.hyperprior import HyperPrior, LogNormal
 from metabo.gp.kernels import KERNELS, KernelName
+from metabo.gp.learned import Cells, LearnedPart
+from metabo.gp.learned_posterior import Both, LearnedGP, plain_log_evidence, predict_both
 from metabo.gp.likelihood import Likelihood, log_likelihood
 from metabo.gp.posterior import GP, Pullback
 from metabo.gp.prior import JITTER, Prior
@@ -14,8 +16,12 @@ __all__ = [
     "GP",
     "JITTER",
     "KERNELS",
+    "Both",
+    "Cells",
     "HyperPrior",
     "KernelName",
+    "LearnedGP",
+    "LearnedPart",
     "Likelihood",
     "LogNormal",
     "Prior",
@@ -27,6 +33,8 @@ __all__ = [
     "least_to_fit",
     "log_likelihood",
     "observed_means",
+    "plain_log_evidence",
+    "predict_both",
     "reduced",
     "standardized",
 ]

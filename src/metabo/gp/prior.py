@@ -9,6 +9,7 @@ from torch import Tensor
 
 from metabo.errors import DataError, OptionError, unknown
 from metabo.gp.kernels import KERNELS, KernelName
+from metabo.gp.learned import LearnedPart
 from metabo.rules import number
 from metabo.shapes import Float, Int
 
@@ -46,6 +47,8 @@ class Prior:
     """Prior mean: `zero`, or `observed` for the average of the values so far (0 before any)."""
     jitter: float = JITTER
     """Constant added to the diagonal of the covariance, beside the noise."""
+    learned: LearnedPart | None = None
+    """What was learned from source tasks, shared by all episodes; None if nothing was."""
 
     def __post_init__(self) -> None:
         """Check the names; `of` and `read` check the numbers."""
@@ -186,6 +189,7 @@ class Prior:
             lengthscale=self.lengthscale.to(device),
             signal_variance=self.signal_variance.to(device),
             noise_variance=self.noise_variance.to(device),
+            learned=None if self.learned is None else self.learned.to(device),
         )
 
 

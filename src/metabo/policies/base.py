@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
+from metabo.gp import LearnedPart
 from metabo.policies.searchers.candidates import Candidates
 from metabo.seeding import Noise
 from metabo.shapes import Float, Int
@@ -32,3 +33,17 @@ class Policy(Protocol):
     def propose(self, state: BOState, noise: Noise) -> Proposal:
         """Decide the next query of every episode."""
         ...
+
+
+@dataclass(frozen=True)
+class Informed:
+    """A policy, and what it has learned about the tasks: the belief it decides from."""
+
+    policy: Policy
+    """Decides the queries."""
+    part: LearnedPart
+    """Learned part of the prior, which completes the prior of a run."""
+
+    def propose(self, state: BOState, noise: Noise) -> Proposal:
+        """Decide the next query of every episode."""
+        return self.policy.propose(state, noise)

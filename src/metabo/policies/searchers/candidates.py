@@ -8,14 +8,14 @@ chooses which of them wins: the lowest index (`first_best`), or a random one (`a
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction
 from metabo.shapes import Float, Int
-from metabo.state import Belief, BOState
+from metabo.state import Belief, BOState, LearnedView
 
 Near = Callable[[Tensor], Tensor]
 """Map the index of one candidate per episode, `E`, to a mask of the candidates near it, `E N`."""
@@ -44,44 +44,58 @@ class Candidates:
 
     def take(self, index: Int[Tensor, "E n"]) -> "Candidates":
         """Return the candidates with these indices in each episode."""
-        belief = self.belief
-        rows = index[..., None].expand(-1, -1, belief.x.shape[-1])
-        picked = replace(
-            belief,
-            x=belief.x.gather(1, rows),
-            mean=belief.mean.gather(1, index),
-            std=belief.std.gather(1, index),
-        )
-        return Candidates(picked, self.score.gather(1, index))
+        return Candidates(self.belief.take(index), self.score.gather(1, index))
 
     def then(self, other: "Candidates") -> "Candidates":
         """Return these candidates followed by others of the same state."""
-        mine, theirs = self.belief, other.belief
-        joined = replace(
-            mine,
-            x=torch.cat([mine.x, theirs.x], 1),
-            mean=torch.cat([mine.mean, theirs.mean], 1),
-            std=torch.cat([mine.std, theirs.std], 1),
-        )
-        return Candidates(joined, torch.cat([self.score, other.score], 1))
+        score = torch.cat([self.score, other.score], 1)
+        return Candidates(self.belief.then(other.belief), score)
 
 
 @torch.no_grad()
 def evaluate(state: BOState, af: AcquisitionFunction, x: Float[Tensor, "E N D"]) -> Candidates:
     """Score the points `x`, chunk by chunk."""
     covariances, points = _LIMITS_CUDA if x.is_cuda else _LIMITS_CPU
-    # Counts all observations: the GP may see fewer of them, but an AF may use all.
-    fitting = covariances // (state.n_episodes * max(1, state.n_observed))
+    fitting = covariances // (state.n_episodes * _rows(state, x))
     size = max(1, min(fitting, max(_LEAST, points // state.n_episodes)))
     # Allocate all results first: allocated one by one between the large temporary blocks of each
     # chunk, they would fragment the heap.
     mean, std, score = (x.new_empty(x.shape[:-1]) for _ in range(3))
+    view = None
+    if state.learned is not None:
+        view = LearnedView(torch.empty_like(mean), torch.empty_like(std), state.guard)
     for start in range(0, x.shape[1], size):
         part = slice(start, start + size)
         belief = state.belief(x[:, part])
         mean[:, part], std[:, part], score[:, part] = belief.mean, belief.std, af(belief)
-    belief = Belief(x, mean, std, state.best, state.history, state.step, state.budget)
+        if view is not None and belief.learned is not None:
+            view.mean[:, part], view.std[:, part] = belief.learned.mean, belief.learned.std
+    belief = Belief(x, mean, std, state.best, state.history, state.step, state.budget, view)
     return Candidates(belief, score)
+
+
+def evaluate_sets(
+    state: BOState, af: AcquisitionFunction, *sets: Float[Tensor, "E _ D"]
+) -> Candidates:
+    """Score several sets of points, and return them in this order."""
+    if state.learned is None:
+        return evaluate(state, af, torch.cat(sets, 1))
+    # One by one: joined, a set that all episodes share would become one copy per episode.
+    first, *others = (evaluate(state, af, x) for x in sets if x.shape[1])
+    for other in others:
+        first = first.then(other)
+    return first
+
+
+def _rows(state: BOState, x: Tensor) -> int:
+    """Return the number of covariances per point."""
+    # Counts all observations: the GP may see fewer of them, but an AF may use all.
+    rows = max(1, state.n_observed)
+    if state.learned is None:
+        return rows
+    rows = rows * (1 + state.cell_weights.shape[1])
+    is_shared = x.stride(0) == 0  # its features are computed once for all episodes
+    return rows if is_shared else max(rows, len(state.learned.part.z))
 
 
 def first_best(score: Float[Tensor, "E N"]) -> Int[Tensor, " E"]:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction, climbable, slopes_of
 from metabo.ascent import ascend
-from metabo.policies.searchers.candidates import Candidates, best, evaluate
+from metabo.policies.searchers.candidates import Candidates, best, evaluate, evaluate_sets
 from metabo.policies.searchers.scatter import Scatter, grid_neighbours
 from metabo.state import BOState
 
@@ -47,14 +47,14 @@ class GradientRefine:
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
         """Return the points reached, followed by the points scanned."""
         scatter, dim = self.scatter, state.gp.prior.dim
-        looked = evaluate(state, af, torch.cat([scatter.grid(state), scatter.clouds(state)], 1))
+        looked = evaluate_sets(state, af, scatter.grid(state), scatter.clouds(state))
         starts = looked.belief.x.gather(1, self._starts(looked.score, dim))  # E K D
         slopes = slopes_of(climbable(af))
 
         def climb(x: Tensor) -> tuple[Tensor, Tensor]:
             belief, pullback = state.belief_with_pullback(x)
             at = slopes(belief)
-            return at.score, pullback(at.mean, at.std, at.x)
+            return at.score, pullback(*at[1:])
 
         reached, _ = ascend(
             climb,

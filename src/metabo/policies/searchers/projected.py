@@ -29,7 +29,7 @@ class ProjectedState(BOState):
     @classmethod
     def of(cls, state: BOState, space: Space) -> "ProjectedState":
         """Return the same runs with beliefs projected to the points of a space."""
-        return cls(state.gp, state.step, state.budget, state.told, space=space)
+        return cls(state.gp, state.step, state.budget, state.told, state.learned, space=space)
 
     def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
         """Return the GP's belief about the projected points."""
@@ -39,7 +39,7 @@ class ProjectedState(BOState):
         """Return the belief, and a pullback that is zero in discrete coordinates."""
         belief, pullback = super().belief_with_pullback(self.space.project(x))
         is_free = is_continuous(self.space).to(x.device)
-        return belief, lambda mean, std, x: pullback(mean, std, x) * is_free
+        return belief, lambda *slopes: pullback(*slopes) * is_free
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from torch import Tensor
 from metabo.acquisition import AcquisitionFunction
 from metabo.domain import sobol
 from metabo.policies.searchers.base import for_all
-from metabo.policies.searchers.candidates import Candidates, Near, best, evaluate, within
+from metabo.policies.searchers.candidates import Candidates, Near, best, evaluate_sets, within
 from metabo.shapes import Float
 from metabo.state import BOState, History
 
@@ -45,7 +45,7 @@ class Scatter:
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
         """Score the clouds, followed by the grid."""
-        return evaluate(state, af, torch.cat([self.clouds(state), self.grid(state)], 1))
+        return evaluate_sets(state, af, self.clouds(state), self.grid(state))
 
     def grid(self, state: BOState) -> Float[Tensor, "E N D"]:
         """Return the grid, repeated for every episode."""

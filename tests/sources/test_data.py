@@ -35,7 +35,7 @@ def test_fitted_hyperparameters_are_each_sources_own(tmp_path):
 def test_a_second_call_reads_the_file(tmp_path, monkeypatch):
     family = metabo.family("branin")
     first = source_data(family, 4, 6, hyperparameters="fitted", cache=tmp_path)
-    monkeypatch.setattr("metabo.sources.fit", None)  # calling it would fail
+    monkeypatch.setattr("metabo.sources.data.fit", None)  # calling it would fail
     second = source_data(family, 4, 6, hyperparameters="fitted", cache=tmp_path)
     assert torch.equal(first.y, second.y)
     assert torch.equal(first.prior.lengthscale, second.prior.lengthscale)
@@ -106,7 +106,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path):
 def test_a_user_without_a_home_is_served(monkeypatch, tmp_path):
     for name in ("METABO_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("metabo.sources.Path.home", _no_home)
+    monkeypatch.setattr("metabo.sources.data.Path.home", _no_home)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     source_data(metabo.family("branin"), 2, 3)
     assert len(list((tmp_path / "metabo").iterdir())) == 1
