@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 from metabo.devices import is_capturing
 from metabo.domain import require_inside
 from metabo.errors import DataError, OptionError, ShapeError
-from metabo.gp import GP, LearnedGP, Prior, predict_both, reduced
+from metabo.gp import GP, LearnedGP, Prior, reduced, views
 from metabo.shapes import Float, Int
 
 BeliefPullback = Callable[..., Tensor]
@@ -123,6 +123,11 @@ class Belief:
                 "needs none."
             )
         return replace(self, mean=self.learned.mean, std=self.learned.std)
+
+    @property
+    def decisive(self) -> "Belief":
+        """The learned view if there is one, or else the plain view: the better informed one."""
+        return self if self.learned is None else self.by_learned
 
     @cached_property
     def improvement(self) -> Float[Tensor, "E N"]:
@@ -250,8 +255,8 @@ class BOState:
             mean, std, pull = self.gp.predict_with_pullback(x)
             belief = Belief(x, mean, std, self.best, self.history, self.step, self.budget)
             return belief, lambda d_mean, d_std, d_x, *_: pull(d_mean, d_std) + d_x
-        views, pull_both = predict_both(self.gp, self.learned, self.cell_weights, x)
-        belief = self._belief(x, views.mean, views.std, views.learned_mean, views.learned_std)
+        seen, pull_both = views(self.gp, self.learned, self.cell_weights, x)
+        belief = self._belief(x, seen.mean, seen.std, seen.learned_mean, seen.learned_std)
 
         def pullback(
             d_mean: Tensor,
@@ -295,8 +300,8 @@ class _Prediction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, state: BOState) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         assert state.learned is not None
-        views, ctx.pullback = predict_both(state.gp, state.learned, state.cell_weights, x)
-        return views.mean, views.std, views.learned_mean, views.learned_std
+        seen, ctx.pullback = views(state.gp, state.learned, state.cell_weights, x)
+        return seen.mean, seen.std, seen.learned_mean, seen.learned_std
 
     @staticmethod
     @once_differentiable

@@ -11,7 +11,7 @@ from metabo.gp import Prior
 from metabo.policies import Maximize, Scatter
 from metabo.seeding import Noise, generator
 from metabo.state import BOState
-from metabo.training.presets import DEFAULT_FEATURES, GENERAL_FEATURES
+from metabo.training.presets import GENERAL_FEATURES, PLAIN_FEATURES
 
 RELATIVE = tuple(name for name in GENERAL_FEATURES if name.startswith("relative"))
 
@@ -63,7 +63,7 @@ def test_they_are_what_their_names_say():
     [
         (GENERAL_FEATURES, None),
         (GENERAL_FEATURES, "relative_log_ei"),
-        (DEFAULT_FEATURES, "mean"),
+        (PLAIN_FEATURES, "mean"),
     ],
 )
 @pytest.mark.parametrize("t", [1, 6])

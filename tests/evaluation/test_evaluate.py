@@ -74,8 +74,10 @@ def test_episodes_in_chunks_are_those_of_one_batch(monkeypatch):
         on_progress=lambda *step: told.append(step),
     )
     for name, result in whole.methods.items():
-        assert torch.equal(parts.methods[name].queries, result.queries)
-        assert torch.equal(parts.methods[name].regret, result.regret)
+        # On some CPUs a product of matrices rounds its last rows differently.
+        seen = parts.methods[name]
+        torch.testing.assert_close(seen.queries, result.queries, rtol=0, atol=1e-9)
+        torch.testing.assert_close(seen.regret, result.regret, rtol=1e-6, atol=1e-9)
     assert [step for step in told if step[0] == "random"] == [
         ("random", done + 1, 9) for done in range(9)
     ]

@@ -2,9 +2,10 @@ import pytest
 import torch
 
 import metabo
-from metabo.acquisition import NeuralAF
+from metabo.acquisition import LogEI, NeuralAF, OnLearned
 from metabo.domain import lattice
 from metabo.errors import OptionError
+from metabo.sources import learned_prior
 from metabo.state import BOState
 from metabo.tasks import family
 from metabo.training import TrainConfig, preset, read_settings
@@ -34,15 +35,15 @@ def test_the_paper_preset_is_the_papers_table():
 
 
 @pytest.mark.parametrize("name", ["default", "fast"])
-def test_our_presets_start_from_the_posterior_mean(name):
+def test_our_presets_start_from_log_ei_of_the_learned_belief(name):
     family = metabo.family("branin")
     af = NeuralAF(preset(name, "branin").architecture(2), torch.Generator().manual_seed(0))
-    state = BOState.start(family.prior, episodes=2, budget=30)
+    state = BOState.start(learned_prior(family, 10, 60), episodes=2, budget=30)
     tasks = family.sample(2, torch.Generator().manual_seed(0))
     for x in torch.rand(4, 2, 2, generator=torch.Generator().manual_seed(1)).double():
         state = state.observe(x, tasks(x[:, None])[:, 0])
     belief = state.belief(lattice(31, 2).expand(2, -1, -1))
-    best = belief.mean.argsort(-1, descending=True)[:, :3]
+    best = OnLearned(LogEI())(belief).argsort(-1, descending=True)[:, :3]
     assert (af(belief).argmax(-1)[:, None] == best).any(-1).all()
 
 

@@ -11,10 +11,10 @@ from metabo.training import preset
 from metabo.training.critic import Critic
 from metabo.training.ppo import advantages, against_group, log_probabilities, loss, update
 from metabo.training.rewards import rewards
-from metabo.training.rollouts import collect, training_searches
+from metabo.training.rollouts import collect, starting_prior, training_searches
 from metabo.training.trainer import Trainer
 
-CONFIG = preset("fast", "branin", hidden=(16,), episodes=6, n_global=40, minibatches=3)
+CONFIG = preset("fast", "branin", hidden=(16,), episodes=6, n_global=40, minibatches=3, sources=10)
 
 
 def collected(config=CONFIG, budget=5):
@@ -24,7 +24,10 @@ def collected(config=CONFIG, budget=5):
     critic = Critic(config, weights)
     tasks = family.sample(config.episodes, generator(0, "training tasks/0"))
     (search, *_) = training_searches(config, family)
-    batch, episodes = collect(af, critic, tasks, family, config, search, budget=budget, seed=0)
+    prior = starting_prior(config, family)
+    batch, episodes = collect(
+        af, critic, tasks, family, config, search, budget=budget, seed=0, prior=prior
+    )
     return af, critic, batch, episodes
 
 

@@ -197,7 +197,7 @@ def test_a_run_on_a_table_does_not_go_on_with_other_results(tmp_path, changed):
     rows = "".join(f"{d},{x / 4},{(x - n) ** 2}\n" for n, d in enumerate("abcd") for x in range(5))
     (past / "all.csv").write_text("dataset,x,value\n" + rows)
     (past / "table.json").write_text('{"budget": 3, "test": ["d"]}')
-    config = preset("table", f"table:{past}:validate=2", **TINY | {"budget": 3})
+    config = preset("table", f"table:{past}:validate=1", **TINY | {"budget": 3})
     Trainer(config, tmp_path / "run").run(seconds=0)
     table = (past / "all.csv").read_text()
     (past / "all.csv").write_text(table.replace(f"\n{changed},0.5,", f"\n{changed},0.5,9"))

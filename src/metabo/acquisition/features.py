@@ -96,9 +96,11 @@ def _novelty(belief: Belief) -> tuple[Tensor, Pull | None]:
 def _on_learned(
     values: Callable[[Belief], tuple[Tensor, Pull | None]],
 ) -> Callable[[Belief], tuple[Tensor, Pull | None]]:
-    """Compute a feature of the learned view."""
+    """Compute a feature of the learned view; of the plain view if there is no other."""
 
     def learned(belief: Belief) -> tuple[Tensor, Pull | None]:
+        if belief.learned is None:
+            return values(belief)
         value, pull = values(belief.by_learned)
         if pull is None:
             return value, None

@@ -217,6 +217,14 @@ class NeuralAF(nn.Module):
             )
 
 
+@torch.no_grad()
+def silence(af: NeuralAF) -> None:
+    """Set the last layer to zero, so that the score is that of the residual alone."""
+    last = cast(nn.Linear, af.network[-1])
+    last.weight.zero_()
+    last.bias.zero_()
+
+
 def _column(architecture: Architecture) -> int | None:
     """Return the index of the column that is added to the output."""
     names, added = architecture.features, architecture.residual

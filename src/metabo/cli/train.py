@@ -27,8 +27,9 @@ def train_(
     iterations: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            help="Iterations, each of them rollouts and an update.",
+            min=0,
+            help="Iterations, each of them rollouts and an update; with 0 only the prior is "
+            "learned, which takes seconds.",
             show_default="the preset's",
         ),
     ] = None,
@@ -126,9 +127,13 @@ def train_(
         # Not wrapped, so that the command can be copied.
         print(farewell(interrupt, program, words, is_begun=has_run(folder)), file=sys.stderr)
         raise typer.Exit(130) from None
-    write_all(folder, {"curve.png": lambda p: plot_training(folder / "log.jsonl", p)})
-    _print_card(family_, read_card(path))
-    say(f"Wrote {path} and {folder / 'curve.png'}")
+    card = read_card(path)
+    written = [str(path)]
+    if (folder / "log.jsonl").stat().st_size:
+        write_all(folder, {"curve.png": lambda p: plot_training(folder / "log.jsonl", p)})
+        written.append(str(folder / "curve.png"))
+    _print_card(family_, card)
+    say(f"Wrote {' and '.join(written)}")
 
 
 def _print_card(name: str, card: dict[str, Any]) -> None:

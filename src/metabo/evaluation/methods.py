@@ -20,7 +20,7 @@ from metabo.evaluation.transfer import (
 )
 from metabo.inputs import kind_of
 from metabo.options import build, declared_options, parse
-from metabo.policies import CLASSICAL, Policy, learned
+from metabo.policies import CLASSICAL, Policy, informed, learned
 from metabo.pretrained import TrainedAF, artifacts, first_sha256, load
 
 
@@ -103,7 +103,9 @@ def _learned(artifact: str | TrainedAF, setting: Setting) -> Learned:
             f"trained for points of {shape.dim} dimensions, but family `{setting.family.name}` "
             f"has {dim}. Give one trained for it with `--artifact`."
         )
-    return Learned(learned(af.to(setting.device), setting.family.domain, setting.search), af)
+    policy = learned(af.to(setting.device), setting.family.domain, setting.search)
+    part = af.learned_part
+    return Learned(informed(policy, None if part is None else part.to(setting.device)), af)
 
 
 def _loaded(name: str, setting: Setting) -> TrainedAF:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from metabo.acquisition import AcquisitionFunction, LogEI
+from metabo.acquisition import AcquisitionFunction, LogEI, OnLearned
 from metabo.domain import Box, Domain, lattice
 from metabo.gp import Prior
 from metabo.policies import Searcher
@@ -91,8 +91,16 @@ class Step:
     """Rank of the query by EI: 1 if no candidate of EI's own search has a larger EI."""
     ei_candidates: int
     """Number of candidates of EI's own search."""
+    guard: float | None
+    """Weight of the plain prior before the evaluation; None if there is no learned one."""
     views: tuple[View, ...]
     """Beliefs and scores over the domain, or on slices through the incumbent."""
+
+    @property
+    def heading(self) -> str:
+        """Number of the step, and the weight of the plain prior if there is a learned one."""
+        text = f"step {self.number} of {self.budget}"
+        return text if self.guard is None else f"{text}, guard {self.guard:.2f}"
 
 
 def replay(
@@ -171,8 +179,9 @@ def _step(
 ) -> Step:
     state, query = made.state, made.query
     at = evaluate(state, af, query[None, None])
-    log_ei = float(LogEI()(at.belief))
-    rivals = search.candidates(state, LogEI()).score[0]
+    ei = LogEI() if state.learned is None else OnLearned(LogEI())
+    log_ei = float(ei(at.belief))
+    rivals = search.candidates(state, ei).score[0]
     through = query if state.n_observed == 0 else state.history.x[0, state.history.y[0].argmax()]
     # A table has values only at its own points, which slices do not consist of.
     is_known = isinstance(where.domain, Box) or where.domain.dim <= 2
@@ -184,8 +193,9 @@ def _step(
         query=query,
         value=made.value,
         told=made.told,
-        mean=float(at.belief.mean),
-        std=float(at.belief.std),
+        mean=float(at.belief.decisive.mean),
+        std=float(at.belief.decisive.std),
+        guard=None if state.learned is None else float(state.guard),
         score=float(at.score),
         log_ei=log_ei,
         # Values of EI that agree to 1e-9 are ties, as in policies.
@@ -207,7 +217,7 @@ def _view(
     per_side: int | None,
 ) -> View:
     scored = evaluate(state, af, points[None])
-    belief = scored.belief
+    belief = scored.belief.decisive
     return View(
         x=points,
         mean=belief.mean[0],

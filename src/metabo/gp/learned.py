@@ -2,16 +2,21 @@
 
 A task of the family is modelled as
 
-    f(x) = c (m(x) + phi(x) . w + g(x)) + b,    w ~ N(0, I),  g ~ GP(0, share * signal * k),
+    f(x) = c (m(x) + phi(x) . w + g(x)) + b,    g ~ GP(0, share * signal * k),
 
 with the mean m of the sources and the features phi in which they differ. Mean and features are
 known at the inducing points Z and interpolated between them: [m, phi](x) = W' k(Z, x). After
 learning, nothing depends on the number of sources any more.
 
-How much of a new task the features leave to g, and its scale c and offset b, are not known in
-advance. A *cell* is one guess of them. All cells are kept, and the data of the new task weighs
-them by their evidence. It also weighs the plain prior, which knows nothing of the sources and
-guards against a task unlike all of them (`metabo.gp.learned_posterior`).
+The coefficients w of a task like any of the sources are N(0, I). Where tasks differ in a few
+numbers only, the coefficients of the sources lie on a curved surface, which a normal distribution
+describes badly. So similar sources form *groups*: those of a task like the sources of group i are
+N(u_i, S_i), a piece of the surface that is nearly flat.
+
+Which group a new task resembles, how much of it the features leave to g, and its scale c and
+offset b, are not known in advance. A *cell* is one guess of them (`metabo.gp.cells`). The data of
+the new task weighs them by their evidence. It also weighs the plain prior, which knows nothing of
+the sources and guards against a task unlike all of them (`metabo.gp.learned_posterior`).
 """
 
 from collections.abc import Callable
@@ -22,6 +27,7 @@ import torch
 from torch import Tensor
 
 from metabo.errors import DataError
+from metabo.gp.cells import Cells
 from metabo.gp.kernels import KERNELS, SLOPES, KernelName, square_distance
 from metabo.shapes import Float
 
@@ -33,40 +39,23 @@ ColumnPullback = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Guesses of how a new task relates to the sources, and the prior probability of each."""
+class Groups:
+    """Groups of similar sources: the distribution of the coefficients in each of them."""
 
-    share: Float[Tensor, " C"]
-    """Variance of the residual g, as a share of the prior's signal variance."""
-    scale: Float[Tensor, " C"]
-    """Factor c on the mean, the features and the residual."""
-    offset_variance: Float[Tensor, " C"]
-    """Variance of the constant b."""
-    noise_share: Float[Tensor, " C"]
-    """Factor on the noise and jitter of the plain prior.
+    centre: Float[Tensor, "G R"]
+    """Mean coefficients of each group."""
+    spread: Float[Tensor, "G R Q"]
+    """Factor B of the covariance B B' of each group's coefficients."""
 
-    It is the share where tasks are observed exactly: the plain prior's noise then only stands for
-    what its kernel cannot explain. It is 1 where values are noisy.
-    """
-    log_weight: Float[Tensor, " C"]
-    """Logarithm of the prior probability of each cell."""
-    log_plain: Float[Tensor, ""]
-    """Logarithm of the prior probability of the plain prior; minus infinity without a guard."""
+    @classmethod
+    def none(cls, rank: int) -> "Groups":
+        """Return no groups at all."""
+        spread = torch.zeros(0, rank, 0, dtype=torch.float64)
+        return cls(spread.sum(-1), spread)
 
-    def to(self, device: torch.device | str) -> "Cells":
-        """Return the same cells on another device."""
-        moved = (getattr(self, name).to(device) for name in CELL_TENSORS)
-        return Cells(*moved)
-
-    def unguarded(self) -> "Cells":
-        """Return the cells without the plain prior among them."""
-        total = self.log_weight.logsumexp(0)
-        never = torch.full_like(self.log_plain, -torch.inf)
-        return replace(self, log_weight=self.log_weight - total, log_plain=never)
-
-
-CELL_TENSORS = ("share", "scale", "offset_variance", "noise_share", "log_weight", "log_plain")
-"""Names of the tensors of `Cells`."""
+    def to(self, device: torch.device | str) -> "Groups":
+        """Return the same groups on another device."""
+        return Groups(self.centre.to(device), self.spread.to(device))
 
 
 @dataclass(frozen=True)
@@ -93,6 +82,8 @@ class LearnedPart:
     """Kernel of the interpolation."""
     cells: Cells
     """Guesses of how a new task relates to the sources."""
+    groups: Groups
+    """Groups of similar sources."""
 
     @classmethod
     def interpolating(
@@ -103,6 +94,7 @@ class LearnedPart:
         kernel: KernelName,
         lengthscale: Float[Tensor, " D"] | list[float],
         cells: Cells,
+        groups: Groups | None = None,
     ) -> "LearnedPart":
         """Return the part whose mean and features have these values at the inducing points.
 
@@ -111,7 +103,8 @@ class LearnedPart:
         """
         scale = torch.as_tensor(lengthscale, dtype=z.dtype).expand(1, z.shape[1])
         inverse = inverse_covariance(z, kernel, scale)
-        return cls(z, values @ inverse, scale, kernel, cells)
+        groups = Groups.none(len(values) - 1) if groups is None else groups
+        return cls(z, values @ inverse, scale, kernel, cells, groups)
 
     @property
     def rank(self) -> int:
@@ -152,11 +145,24 @@ class LearnedPart:
     def to(self, device: torch.device | str) -> "LearnedPart":
         """Return the same part on another device."""
         z, weights, lengthscale = (t.to(device) for t in (self.z, self.weights, self.lengthscale))
-        return LearnedPart(z, weights, lengthscale, self.kernel, self.cells.to(device))
+        cells, groups = self.cells.to(device), self.groups.to(device)
+        return LearnedPart(z, weights, lengthscale, self.kernel, cells, groups)
 
     def unguarded(self) -> "LearnedPart":
         """Return the part without the plain prior among its cells."""
         return replace(self, cells=self.cells.unguarded())
+
+    @cached_property
+    def centre(self) -> Float[Tensor, "A R"]:
+        """Mean coefficients of all sources together, then of each group."""
+        return torch.nn.functional.pad(self.groups.centre, (0, 0, 1, 0))
+
+    @cached_property
+    def covariance(self) -> Float[Tensor, "A R R"]:
+        """Covariance of the coefficients of all sources together, then of each group."""
+        spread = self.groups.spread
+        eye = torch.eye(self.rank, dtype=spread.dtype, device=spread.device)
+        return torch.cat([eye[None], spread @ spread.mT])
 
     @cached_property
     def _inverse_lengthscale(self) -> Float[Tensor, "1 1 D"]:
@@ -185,8 +191,3 @@ def inverse_covariance(
             "coincide. Leave out repeated points."
         )
     return torch.cholesky_inverse(factor)
-
-
-_ONE = torch.ones(1, dtype=torch.float64)
-ONE = Cells(1e-4 * _ONE, _ONE, 0 * _ONE, 1e-4 * _ONE, 0 * _ONE, -torch.inf * _ONE[0])
-"""A single cell without a guard: the residual has 1e-4 of the signal variance."""

@@ -52,12 +52,19 @@ class Why:
         return self._predicted[1]
 
     @property
+    def guard(self) -> float | None:
+        """The weight of the prior that knows nothing of past tasks; None if it is the only one."""
+        return None if self.state.learned is None else float(self.state.guard)
+
+    @property
     def sentence(self) -> str:
         """The reasons in one sentence, such as "Expected 0.81 ± 0.05; ... chosen by `ei`."."""
         parts = ["the model cannot say yet"] if self.mean is None else []
         if self.mean is not None:
             parts.append(f"expected {self.mean:.3g} ± {self.std:.2g}")
         parts.append("no value so far" if self.best is None else f"best so far {self.best:.3g}")
+        if self.guard is not None:
+            parts.append(f"past tasks fit with weight {1 - self.guard:.2g}")
         text = "; ".join([*parts, f"chosen by `{self.method}`"])
         return f"{text[0].upper()}{text[1:]}."
 
@@ -73,7 +80,8 @@ class Why:
             return None, None
         with torch.no_grad():
             state = believing(self.state, self.under_way)
-            mean, std = state.gp.predict(self.x[None, None])
+            seen = state.belief(self.x[None, None]).decisive
+            mean, std = seen.mean, seen.std
         # Added to 0, which is never printed as -0.
         return 0.0 + scale[0] + scale[1] * float(mean), abs(scale[1]) * float(std)
 

@@ -41,6 +41,11 @@ class Surrogate(Protocol):
         """The value of the option `prior` that gives this surrogate; None if no GP is used."""
         ...
 
+    @property
+    def is_informed(self) -> bool:
+        """Whether the prior has a part that was learned from past tasks."""
+        ...
+
     def model(self, x: Float[Tensor, "t D"], values: Sequence[float]) -> tuple[Prior, list[float]]:
         """Return the prior after these observations, and the values in the model's scale."""
         ...
@@ -83,6 +88,11 @@ class Fixed:
         """Return the prior and the values unchanged."""
         return self.prior, list(values)
 
+    @property
+    def is_informed(self) -> bool:
+        """Whether the prior has a part that was learned from past tasks."""
+        return self.prior.learned is not None
+
     def scale(self, values: Sequence[float]) -> tuple[float, float] | None:
         """Return the scale of unchanged values; None if no GP is used."""
         return None if self.kind == "unused" else (0.0, 1.0)
@@ -107,6 +117,11 @@ class Fitted:
     def argument(self) -> Prior | PriorName | None:
         """The option `fitted`."""
         return "fitted"
+
+    @property
+    def is_informed(self) -> bool:
+        """False: hyperparameters are fitted to the run itself."""
+        return False
 
     def model(self, x: Float[Tensor, "t D"], values: Sequence[float]) -> tuple[Prior, list[float]]:
         """Return the fitted prior, and the values with mean 0 and standard deviation 1."""

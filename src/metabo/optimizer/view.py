@@ -79,7 +79,10 @@ class RunView:
     @property
     def prior_source(self) -> str:
         """Where the GP's prior comes from, in words."""
-        return described(self._made.surrogate, self.n_told)
+        text = described(self._made.surrogate, self.n_told)
+        if self._made.surrogate.is_informed:
+            text += f"; past tasks fit with weight {1 - float(self.state.guard):.2g}"
+        return text
 
     @property
     def prior(self) -> Prior:

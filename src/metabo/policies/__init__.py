@@ -1,6 +1,6 @@
 """Policies: they decide where to query next, given the state of a run."""
 
-from metabo.policies.base import Informed, Policy, Proposal
+from metabo.policies.base import Informed, Policy, Proposal, informed
 from metabo.policies.classical import CLASSICAL, classical, from_midpoint, learned
 from metabo.policies.decide import Maximize, Sample
 from metabo.policies.mixed import EpsilonGreedy, RandomSearch, StartAt
@@ -51,6 +51,7 @@ __all__ = [
     "from_midpoint",
     "greedy_portfolio",
     "in_space",
+    "informed",
     "learned",
     "queried",
     "searcher",

@@ -47,3 +47,8 @@ class Informed:
     def propose(self, state: BOState, noise: Noise) -> Proposal:
         """Decide the next query of every episode."""
         return self.policy.propose(state, noise)
+
+
+def informed(policy: Policy, part: LearnedPart | None) -> Policy:
+    """Return the policy with what was learned about the tasks, if anything was."""
+    return policy if part is None else Informed(policy, part)

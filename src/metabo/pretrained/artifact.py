@@ -1,7 +1,8 @@
 """Artifacts: a trained acquisition function in one self-describing file.
 
-`NAME.safetensors` contains the weights, and in its header one JSON card under the key `metabo`:
-the architecture of the network, its training and its results. The card has a digest of the
+`NAME.safetensors` contains the weights, the learned part of the prior if there is one, and in its
+header one JSON card under the key `metabo`: the architecture of the network, its training and its
+results. The card has a digest of the
 weights, and the header a digest of the card, so that any damage is detected. Nothing is ever
 unpickled, and no network is built before its weights have been found in the file.
 """
@@ -10,7 +11,9 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
@@ -19,8 +22,9 @@ from torch import Tensor
 from metabo.acquisition import Architecture, NeuralAF
 from metabo.digest import tensor_digest, text_digest
 from metabo.errors import DataError, shown, unknown
-from metabo.gp import Prior
+from metabo.gp import LearnedPart, Prior
 from metabo.inputs import kind_of, read_bytes, require_file, unreadable
+from metabo.pretrained import learned_prior
 from metabo.pretrained.card import (
     FORMAT,
     MAX_TEXT,
@@ -28,6 +32,7 @@ from metabo.pretrained.card import (
     card_architecture,
     card_budget,
     card_configurations,
+    card_learned_shapes,
     card_prior,
     card_space,
     parse_card,
@@ -48,6 +53,8 @@ _log = logging.getLogger(__name__)
 class TrainedAF(NeuralAF):
     """A neural AF that was loaded from a file, with its card."""
 
+    learned_part: LearnedPart | None = None
+    """Part of the prior that was learned from source tasks; None if there is none."""
     card: Card
     """Description of the AF and its training, as read from the file."""
     path: Path
@@ -83,11 +90,11 @@ class TrainedAF(NeuralAF):
 
     @property
     def prior(self) -> Prior:
-        """GP prior that the AF was trained with."""
+        """GP prior that the AF was trained with, including its learned part."""
         prior = card_prior(self.card, self.path)
         if prior is None:
             raise DataError(f"The card of `{self.path}` has no GP prior. Give one as `prior`.")
-        return prior
+        return replace(prior, learned=self.learned_part)
 
     @property
     def budget(self) -> int:
@@ -104,7 +111,9 @@ def artifacts() -> dict[str, Path]:
     return {path.stem: path for path in sorted(paths, key=lambda path: path.stem)}
 
 
-def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
+def save(
+    af: NeuralAF, card: Mapping[str, object], path: Path, learned: LearnedPart | None = None
+) -> None:
     """Write an artifact, with the architecture and a digest of the weights added to the card.
 
     If the card lists files that it replaces, the list is kept only if the weights are unchanged.
@@ -115,8 +124,11 @@ def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
     a = af.architecture
     weights = {name: value.detach().cpu().contiguous() for name, value in af.state_dict().items()}
     require_sane(weights, path)
+    if learned is not None:
+        weights |= learned_prior.tensors_of(learned)
     digest = tensor_digest(weights)
     given = dict(card)
+    given.pop(learned_prior.FIELD, None)
     if given.get("weights_sha256") != digest:
         given.pop("replaces", None)
     described = {
@@ -134,6 +146,7 @@ def save(af: NeuralAF, card: Mapping[str, object], path: Path) -> None:
             "residual_weight": a.residual_weight,
         },
         "weights_sha256": digest,
+        **({} if learned is None else {learned_prior.FIELD: learned_prior.described(learned)}),
     }
     text = json.dumps(described, allow_nan=False)
     metadata = {_CARD: text, _CARD_DIGEST: text_digest(text)}
@@ -167,8 +180,12 @@ def load(name_or_path: str | Path) -> TrainedAF:
     path = locate(name_or_path)
     card, architecture, weights = _read(path)
     af = TrainedAF(architecture)
-    af.load_state_dict(weights)
+    network, learned = learned_prior.split(weights)
+    af.load_state_dict(network)
     af.card, af.path = card, path
+    if learned:
+        field = cast(Mapping[str, object], card[learned_prior.FIELD])
+        af.learned_part = learned_prior.part_of(learned, field, path)
     af.sha256 = hashlib.sha256(read_bytes(path, "artifact")).hexdigest()
     af.requires_grad_(False)
     return af.double().eval()
@@ -223,14 +240,15 @@ def _read(path: Path) -> tuple[Card, Architecture, dict[str, Tensor]]:
             slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
             shapes = {name: tuple(one.get_shape()) for name, one in slices.items()}
             types = {name: one.get_dtype() for name, one in slices.items()}
-            require_fit(shapes, types, architecture.shapes(), path)
+            expected = architecture.shapes() | card_learned_shapes(card, path, architecture)
+            require_fit(shapes, types, expected, path)
             weights = {name: file.get_tensor(name) for name in shapes}
     except (OSError, SafetensorError, UnicodeError) as error:
         raise _damaged(path, error) from None
     digest = card.get("weights_sha256")
     if digest is not None and digest != tensor_digest(weights):
         raise _damaged(path, "its weights are not those that were written")
-    require_sane(weights, path)
+    require_sane(learned_prior.split(weights)[0], path)
     return card, architecture, weights
 
 

@@ -14,6 +14,7 @@ from metabo.errors import DataError, brief, shown
 from metabo.gp import Prior
 from metabo.inputs import parse_json
 from metabo.policies import MAX_LISTED
+from metabo.pretrained import learned_prior
 from metabo.rules import (
     FLAG,
     MAX_COUNT,
@@ -94,6 +95,17 @@ def card_prior(card: Card, path: Path) -> Prior | None:
     """Return the GP prior of training; None if the card has none."""
     described = card.get("prior")
     return None if described is None else _checked(path, "a prior", lambda: _prior(described))
+
+
+def card_learned_shapes(
+    card: Card, path: Path, architecture: Architecture
+) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the learned prior's tensors; none if the card has no such prior."""
+    field = card.get(learned_prior.FIELD)
+    if field is None:
+        return {}
+    read = partial(learned_prior.shapes_of, field, architecture.dim)
+    return _checked(path, "a learned prior", read)
 
 
 def card_budget(card: Card, path: Path) -> int | None:

@@ -1,28 +1,31 @@
 """Learn a prior from source tasks that were all evaluated at the same points.
 
 The mean of the sources and the directions in which they differ most (a singular-value
-decomposition) become the mean and the features of `metabo.gp.LearnedPart`. Two choices are made by
-data that was held out:
+decomposition) become the mean and the features of `metabo.gp.LearnedPart`; clusters of the
+sources' coefficients become its groups. Three choices are made by data that was held out:
 
 - the kernel and the lengthscales of the interpolation between the points, by its error at other
   points;
-- the prior probabilities of the cells, and of the plain prior, by how well each explains a few
-  values of sources that were left out.
+- the number of groups, by how well the prior explains a few values of sources that were left out;
+- the prior probabilities of the cells, and of the plain prior, in the same way.
 
 Nothing depends on the order of the sources, except for rounding.
 """
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from metabo.domain import Finite, sobol
 from metabo.errors import DataError
-from metabo.gp import GP, Cells, LearnedGP, LearnedPart, Prior, plain_log_evidence
+from metabo.gp import GP, Cells, Groups, LearnedGP, LearnedPart, Prior, plain_log_evidence
 from metabo.gp.kernels import KernelName, correlation
 from metabo.gp.learned import inverse_covariance
 from metabo.shapes import Float
+from metabo.sources.groups import grouped
 from metabo.tasks import TaskFamily
 
 MOST_SOURCES = 1000
@@ -42,9 +45,15 @@ _LEAST_WEIGHT = 0.02
 
 Sources alone cannot rule out that the next task is unlike all of them.
 """
+_GROUPS = (1, 4, 16, 64)
+"""Numbers of groups to try, up to a third of the number of sources."""
+_RARE = 0.03
+"""Prior probability of a residual share below which groups have no cells with it."""
 _FOLDS = 5
 """Number of parts of the sources, each left out once."""
-_FEW = 12
+_MOST_LEFT_OUT = 40
+"""Largest number of sources of each part whose values weigh the cells."""
+_FEW = 8
 """Number of values of a left-out source that weigh the cells."""
 _CHECKS = 64
 """Number of points at which the interpolation is checked."""
@@ -135,27 +144,29 @@ def learn(
     else:
         y_checks = y_checks[order]
     kernel, lengthscale = _interpolation(prior, x, y, checks, y_checks)
-    part = LearnedPart.interpolating(
-        x,
-        mean_and_features(y),
-        kernel=kernel,
-        lengthscale=lengthscale,
-        cells=_cells(torch.zeros(len(_SHARES) + 1, dtype=y.dtype), is_exact),
-    )
-    return replace(part, cells=_weighed(prior, part, y, checks, y_checks, is_exact))
+    space = _Space(prior, x, kernel, lengthscale[None], is_exact)
+    tried = [space.judged(y, checks, y_checks, n) for n in _GROUPS if n <= max(1, len(y) // 3)]
+    return space.part(y, *max(tried, key=lambda one: one[0])[1:])
 
 
-def mean_and_features(y: Float[Tensor, "M Z"]) -> Float[Tensor, "R Z"]:
-    """Return the mean of the sources, and the directions in which they differ as rows.
+def mean_and_features(
+    y: Float[Tensor, "M Z"],
+) -> tuple[Float[Tensor, "_ Z"], Float[Tensor, "M R"], Float[Tensor, " R"]]:
+    """Return mean and features of the sources, their coefficients, and the features' sizes.
 
-    The sum of the squares of the directions is the variance of the sources.
+    The first row is the mean of the sources, the others the directions in which they differ. The
+    sum of the squares of the directions is the variance of the sources.
     """
     mean = y.mean(0)
-    _, size, directions = torch.linalg.svd(y - mean, full_matrices=False)
+    own, size, directions = torch.linalg.svd(y - mean, full_matrices=False)
     variance = size.square() / (len(y) - 1)
-    n = int((variance > _LEAST_VARIANCE * variance.sum()).sum())
+    # Sources that agree differ by rounding, which is no direction.
+    total = variance.sum().clamp_min(1e-12 * y.square().mean(0).sum())
+    n = int((variance > _LEAST_VARIANCE * total).sum())
     n = min(n, _MOST_RANK, len(y) - 1)
-    return torch.cat([mean[None], variance[:n, None].sqrt() * directions[:n]])
+    deviation = variance[:n].sqrt()
+    rows = torch.cat([mean[None], deviation[:, None] * directions[:n]])
+    return rows, own[:, :n] * math.sqrt(len(y) - 1), deviation
 
 
 def _interpolation(
@@ -176,42 +187,106 @@ def _interpolation(
     return kernel, stretch * prior.lengthscale[0]
 
 
-def _weighed(
-    prior: Prior, part: LearnedPart, y: Tensor, checks: Tensor, y_checks: Tensor, is_exact: bool
-) -> Cells:
-    """Return the cells, weighed by the evidence of values of sources that were left out."""
-    n_folds = min(_FOLDS, len(y))
-    fold = torch.arange(len(y)) % n_folds
-    evidence = []
-    inverse = inverse_covariance(part.z, part.kernel, part.lengthscale)
-    for left_out in range(n_folds):
-        mine = fold == left_out
-        if int((~mine).sum()) < 2:
-            continue
-        own = replace(part, weights=mean_and_features(y[~mine]) @ inverse)
-        sources = mine.nonzero()[:, 0]
+@dataclass(frozen=True)
+class _Space:
+    """What all learned parts that are compared have in common."""
+
+    prior: Prior
+    z: Tensor
+    kernel: KernelName
+    lengthscale: Tensor
+    is_exact: bool
+
+    def part(self, y: Tensor, n_groups: int, weight: Tensor | None = None) -> LearnedPart:
+        """Return what the sources `y` teach, in groups, with weights of the kinds of cells."""
+        rows, coefficients, size = mean_and_features(y)
+        groups, portion = Groups.none(len(size)), torch.zeros(0, dtype=y.dtype)
+        if n_groups > 1 and len(size):
+            groups, portion = grouped(coefficients, size, n_groups)
+        cells = _cells(portion, weight, self.is_exact)
+        weights = rows @ self._inverse
+        return LearnedPart(self.z, weights, self.lengthscale, self.kernel, cells, groups)
+
+    def judged(
+        self, y: Tensor, checks: Tensor, y_checks: Tensor, n_groups: int
+    ) -> tuple[float, int, Tensor | None]:
+        """Return how well a number of groups explains left-out sources, it, and the weights."""
+        kinds = []
+        fold = torch.arange(len(y)) % min(_FOLDS, len(y))
+        for left_out in range(int(fold.max()) + 1):
+            mine = (fold == left_out).nonzero()[:, 0][:_MOST_LEFT_OUT]
+            others = y[fold != left_out]
+            if len(others) >= 2:
+                part = self.part(others, n_groups)
+                kinds.append(self._evidence(part, mine, checks, y_checks[mine]))
+        if not kinds:
+            return 0.0, n_groups, None
+        log_evidence = torch.cat(kinds)
+        weight = torch.full_like(log_evidence[0], 1 / log_evidence.shape[1])
+        for _ in range(30):  # expectation maximization for the proportions of a mixture
+            weight = (log_evidence + weight.log()).softmax(-1).mean(0).clamp_min(_LEAST_WEIGHT)
+            weight = weight / weight.sum()
+        score = (log_evidence + weight.log()).logsumexp(-1).mean()
+        return float(score), n_groups, weight
+
+    def _evidence(self, part: LearnedPart, sources: Tensor, checks: Tensor, y: Tensor) -> Tensor:
+        """Return the log evidence of each kind of cells, and of the plain prior last."""
         # Every source gets other points, spread over all of them.
         n_few = min(_FEW, len(checks))
         few = (sources[:, None] * 7 + torch.arange(n_few) * (len(checks) // n_few)) % len(checks)
-        x, values = checks[few], y_checks[mine].gather(1, few)
-        learned = LearnedGP.of(replace(prior, learned=own), x, values)
-        plain = plain_log_evidence(GP.of(prior, x, values))
-        evidence.append(torch.cat([learned.log_evidence, plain[:, None]], -1))
-    if not evidence:
-        return part.cells
-    log_evidence = torch.cat(evidence)
-    weight = torch.full_like(log_evidence[0], 1 / log_evidence.shape[1])
-    for _ in range(30):  # expectation maximization for the proportions of a mixture
-        weight = (log_evidence + weight.log()).softmax(-1).mean(0).clamp_min(_LEAST_WEIGHT)
-        weight = weight / weight.sum()
-    return _cells(weight.log(), is_exact)
+        x, values = checks[few], y.gather(1, few)
+        gp = LearnedGP.empty(replace(self.prior, learned=part), len(sources))
+        for t in range(n_few):
+            gp = gp.grown(x[:, t], values[:, t])
+        cells = part.cells
+        joint = gp.log_evidence + cells.log_weight
+        kinds = []
+        for is_of_all in (True, False) if len(part.groups.centre) else (True,):
+            for share in _SHARES:
+                chosen = (cells.share == share) & ((cells.group == 0) == is_of_all)
+                own = joint[:, chosen].logsumexp(-1) - cells.log_weight[chosen].logsumexp(-1)
+                kinds.append(own)
+        kinds.append(plain_log_evidence(GP.of(self.prior, x, values)))
+        return torch.stack(kinds, -1)
+
+    @cached_property
+    def _inverse(self) -> Tensor:
+        return inverse_covariance(self.z, self.kernel, self.lengthscale)
 
 
-def _cells(log_weight: Tensor, is_exact: bool) -> Cells:
-    share = torch.tensor(_SHARES, dtype=log_weight.dtype)
-    one, zero = torch.ones_like(share), torch.zeros_like(share)
-    noise_share = share if is_exact else one
-    return Cells(share, one, zero, noise_share, log_weight[:-1], log_weight[-1])
+def _cells(portion: Tensor, weight: Tensor | None, is_exact: bool) -> Cells:
+    """Return the cells of all sources, then those of the groups, for each residual share.
+
+    Args:
+        portion: Share of the sources in each group.
+        weight: Prior probability of each residual share with all sources, then with the groups,
+            and of the plain prior last; all the same if None.
+        is_exact: Whether tasks are observed without noise.
+    """
+    n_shares, n_groups = len(_SHARES), len(portion)
+    n_kinds = n_shares * (1 + (n_groups > 0))
+    if weight is None:
+        weight = torch.full((n_kinds + 1,), 1 / (n_kinds + 1), dtype=torch.float64)
+    share = torch.tensor(_SHARES, dtype=weight.dtype)
+    group = [torch.zeros(n_shares, dtype=torch.int64)]
+    shares, weights = [share], [weight[:n_shares]]
+    for own, value in zip(weight[n_shares:-1].tolist(), _SHARES, strict=False):
+        if own > _RARE:
+            group.append(torch.arange(1, n_groups + 1))
+            shares.append(torch.full_like(portion, value))
+            weights.append(own * portion)
+    both = torch.cat(weights)
+    rest = both.sum() + weight[-1]
+    each = torch.cat(shares)
+    return Cells(
+        torch.cat(group),
+        each,
+        torch.ones_like(each),
+        torch.zeros_like(each),
+        each if is_exact else torch.ones_like(each),
+        (both / rest).log(),
+        (weight[-1] / rest).log(),
+    )
 
 
 def _values(tasks: object, x: Tensor, n: int) -> Tensor:

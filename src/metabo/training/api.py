@@ -99,7 +99,7 @@ def run_training(
     """
     if seconds is not None:
         number(0).require("seconds", seconds)
-    if config.members > 1:
+    if config.members > 1 and config.iterations:
         return train_members(
             config,
             out,

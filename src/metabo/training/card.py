@@ -2,11 +2,21 @@
 
 import torch
 
-from metabo.acquisition import NeuralAF
+from metabo.acquisition import EI, NeuralAF, OnLearned
 from metabo.domain import Domain, Finite
+from metabo.gp import Prior
 from metabo.loop import rollout
 from metabo.metrics import quantiles
-from metabo.policies import MAX_LISTED, Policy, classical, learned, searcher
+from metabo.policies import (
+    MAX_LISTED,
+    Informed,
+    Maximize,
+    Policy,
+    classical,
+    informed,
+    learned,
+    searcher,
+)
 from metabo.space.schema import to_json
 from metabo.tasks import Provenance, TaskFamily
 from metabo.training.checkpoint import Progress
@@ -16,21 +26,24 @@ from metabo.version import __version__, commit
 
 
 def training_card(
-    af: NeuralAF, setting: TaskFamily, config: TrainConfig, progress: Progress
+    af: NeuralAF, prior: Prior, setting: TaskFamily, config: TrainConfig, progress: Progress
 ) -> dict[str, object]:
     """Return the card: setting, training, and validation regret compared with EI and random."""
     budget = config.budget or setting.budget
     search = searcher("gradient", setting.domain, repeats=setting.noise > 0)
     policies: dict[str, Policy] = {
-        "metabo": learned(af, setting.domain, search),
+        "metabo": informed(learned(af, setting.domain, search), prior.learned),
         **{name: classical(name, setting.domain, search) for name in ("ei", "random")},
     }
+    if prior.learned is not None:
+        on_prior = Maximize(OnLearned(EI()), search)
+        policies["ei:prior=learned"] = Informed(on_prior, prior.learned)
     return {
         "family": config.family,
         "sources": config.sources,
         "domain": _domain(setting.domain),
         "space": to_json(setting.space),
-        "prior": setting.prior.record(),
+        "prior": prior.record(),
         "budget": [config.least_budget or budget, budget],
         "training": {
             "config": config.record(),

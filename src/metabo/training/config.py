@@ -21,7 +21,8 @@ _COUNT, _SHARE, _POSITIVE, _NOT_NEGATIVE = (
     number(low=0),
 )
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(("sources", "n_global", "iterations", "stop_at", "episodes"), _COUNT),
+    **dict.fromkeys(("sources", "n_global", "stop_at", "episodes", "horizon"), _COUNT),
+    "iterations": whole(0, MAX_COUNT),
     **dict.fromkeys(("group", "budget", "epochs", "least_budget", "budget_step"), _COUNT),
     **dict.fromkeys(("members", "minibatches", "validate_every", "validation_tasks"), _COUNT),
     **dict.fromkeys(("checkpoint_every", "patience"), _COUNT),
@@ -70,6 +71,9 @@ class TrainConfig:
     residual_weight: float = 1.0
     """Factor of the residual feature, as in `Architecture`."""
 
+    prior: Literal["plain", "learned"] = "plain"
+    """Prior of the GP: the family's own (`plain`), or with a part that is learned from the sources
+    before training (`learned`)."""
     candidates: tuple[str, ...] = ("grid",)
     """Candidate sets that the iterations use in turn: `grid` for the paper's adaptive set (lattice
     and k local maxima); `fine`, `medium` or `coarse` for `Scatter` with such clouds."""
@@ -77,7 +81,9 @@ class TrainConfig:
     """Number of points of the global grid; by default the paper's, or 150 D (600 if D = 1)."""
 
     iterations: int = 2000
-    """Number of iterations that schedules extend over, and of the run unless it stops earlier."""
+    """Number of iterations that schedules extend over, and of the run unless it stops earlier.
+
+    With 0 the network adds nothing to its residual."""
     stop_at: int | None = None
     """Iteration of the schedule after which to stop, for example as found by cross-validation."""
     episodes: int = 40
@@ -98,6 +104,9 @@ class TrainConfig:
     """Smallest budget; if given, each batch draws its budget between this and `budget`."""
     budget_step: int = 1
     """Difference between neighbouring budgets; on a GPU, each budget is recorded as a graph."""
+    horizon: int | None = None
+    """Number of evaluations in an episode of the training, if fewer than the budget: with a
+    learned prior the first ones decide. The AF is for the whole budget nevertheless."""
     reward: Literal["log", "linear"] = "log"
     """Reward of a step with regret R: -log10 R (`log`) or -R (`linear`)."""
     reward_floor: float = 1e-20
@@ -156,6 +165,12 @@ class TrainConfig:
             raise OptionError(
                 f"`episodes` must be a multiple of `group`, {self.group}, but got {self.episodes}."
             )
+        if not self.iterations and (self.prior != "learned" or self.residual is None):
+            raise OptionError(
+                "Without iterations only a prior is learned, which needs `prior=learned` and a "
+                f"`residual`, but they are `{self.prior}` and `{self.residual}`. Use the preset "
+                "`default`, or at least one iteration."
+            )
         if not self.candidates:
             raise OptionError("`candidates` must name at least one candidate set.")
         if "sources" in parse(self.family)[1]:
@@ -193,6 +208,7 @@ class TrainConfig:
             OptionError: If `least_budget` or `minibatches` is too large for these budgets.
         """
         most = self.budget or usual
+        most = min(most, self.horizon or most)
         least = self.least_budget or most
         if least > most:
             raise OptionError(

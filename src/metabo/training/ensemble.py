@@ -83,7 +83,9 @@ def train_members(
         logs.append(read_log(folder / "log.jsonl"))
     write_all(out, {"log.jsonl": save_bytes("".join(_means(logs)).encode())})
     af, path = merged([load(str(path)) for path in paths]), out / "af.safetensors"
-    save(af, training_card(af, trainer.family, config, _together(progress)), path)
+    prior = trainer.prior.to("cpu")
+    card = training_card(af, prior, trainer.family, config, _together(progress))
+    save(af, card, path, prior.learned)
     return path
 
 

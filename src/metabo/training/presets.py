@@ -1,11 +1,12 @@
 """Presets: named collections of training settings."""
 
+import math
 from dataclasses import fields, replace
 
 from metabo.errors import unknown
 from metabo.training.config import TrainConfig
 
-DEFAULT_FEATURES = (
+PLAIN_FEATURES = (
     "mean",
     "std",
     "x",
@@ -16,6 +17,18 @@ DEFAULT_FEATURES = (
     "log_ei",
     "novelty",
 )
+"""Features of the plain view of a belief."""
+
+LEARNED_FEATURES = (
+    "learned_mean",
+    "learned_improvement",
+    "learned_log_std",
+    "learned_log_ei",
+    "guard",
+)
+"""Features of the learned view of a belief."""
+
+DEFAULT_FEATURES = PLAIN_FEATURES + LEARNED_FEATURES
 
 GENERAL_FEATURES = (
     "relative_mean",
@@ -34,14 +47,17 @@ _DEFAULT = {
     "hidden": (128, 128, 128),
     "normalize": True,
     "init": "orthogonal",
-    # The residual ranks points that training never chooses, so that a grid search climbs.
-    "residual": "mean",
-    "residual_weight": 20.0,
-    "candidates": ("fine", "coarse", "fine", "coarse", "grid"),
+    "prior": "learned",
+    # Training starts from EI on the learned prior, and improves what it does first.
+    "residual": "learned_log_ei",
+    "residual_weight": 4.0,
+    "candidates": ("fine",),
+    "horizon": 8,
+    "group": 10,
     "critic": "regret",
-    "episodes": 100,
+    "episodes": 200,
     "iterations": 500,
-    "minibatches": 10,
+    "minibatches": 8,
     "learning_rate": 5e-4,
     "final_learning_rate": 1e-5,
     "max_gradient_norm": 0.5,
@@ -58,6 +74,8 @@ PRESETS: dict[str, dict[str, object]] = {
     | {
         "features": tuple(name for name in DEFAULT_FEATURES if name != "novelty"),
         "hidden": (32, 32),
+        "horizon": None,
+        "residual_weight": 2.0,
         "episodes": 40,
         "iterations": 100,
         "validate_every": 10,
@@ -66,8 +84,6 @@ PRESETS: dict[str, dict[str, object]] = {
         "reward": "linear",
         "entropy_coefficient": 0.0,
         "feature_scale": 2.0,
-        "residual": "log_ei",
-        "residual_weight": 2.0,
         "group": 4,
         "members": 4,
     },
@@ -76,8 +92,11 @@ PRESETS: dict[str, dict[str, object]] = {
     "general": _DEFAULT
     | {
         "features": GENERAL_FEATURES,
+        "prior": "plain",
         "residual": "relative_log_ei",
         "residual_weight": 4.0,
+        "horizon": None,
+        "minibatches": 10,
         "group": 4,
         "episodes": 200,
         "iterations": 250,
@@ -89,11 +108,9 @@ PRESETS: dict[str, dict[str, object]] = {
     },
     "fast": _DEFAULT
     | {
-        "candidates": ("fine", "coarse"),
         "hidden": (64, 64),
-        "episodes": 40,
-        "iterations": 400,
-        "minibatches": 6,
+        "episodes": 100,
+        "iterations": 200,
         "n_global": 200,
     },
 }
@@ -101,6 +118,8 @@ PRESETS: dict[str, dict[str, object]] = {
 
 def preset(name: str, family: str, **changes: object) -> TrainConfig:
     """Return the configuration of a preset for a family, with changes.
+
+    If `episodes` changes and `group` does not, groups are made smaller so that they fit.
 
     Raises:
         OptionError: If the preset or a setting is unknown, or a value does not fit.
@@ -111,4 +130,8 @@ def preset(name: str, family: str, **changes: object) -> TrainConfig:
     for key in changes:
         if key not in known:
             raise unknown("training option", key, known)
-    return replace(TrainConfig(family), **(PRESETS[name] | changes))  # type: ignore[arg-type]
+    settings = PRESETS[name] | changes
+    episodes, group = settings.get("episodes"), settings.get("group")
+    if "group" not in changes and isinstance(episodes, int) and isinstance(group, int):
+        settings["group"] = math.gcd(episodes, group)
+    return replace(TrainConfig(family), **settings)  # type: ignore[arg-type]

@@ -7,9 +7,18 @@ from metabo.acquisition import NeuralAF
 from metabo.domain import Finite
 from metabo.gp import Prior
 from metabo.loop import Episodes, rollout
-from metabo.policies import Enumerate, HierarchicalGrid, Proposal, Sample, Scatter, Searcher
+from metabo.policies import (
+    Enumerate,
+    HierarchicalGrid,
+    Proposal,
+    Sample,
+    Scatter,
+    Searcher,
+    informed,
+)
 from metabo.seeding import generator
 from metabo.shapes import Int
+from metabo.sources import learned_prior
 from metabo.tasks import TaskFamily, Tasks
 from metabo.training.config import CLOUDS, TrainConfig
 from metabo.training.critic import Critic
@@ -31,6 +40,11 @@ def _search(name: str, n_global: int | None, dim: int) -> Searcher:
     # In one dimension the grid itself must resolve a peak; in more dimensions the clouds do.
     n = n_global or (600 if dim == 1 else 150 * dim)
     return Scatter(n_global=n, decades=CLOUDS[name])
+
+
+def starting_prior(config: TrainConfig, family: TaskFamily) -> Prior:
+    """Return the GP prior of a run, with a learned part if the configuration asks for it."""
+    return learned_prior(family, config.sources) if config.prior == "learned" else family.prior
 
 
 def validation_tasks(family: TaskFamily, config: TrainConfig) -> Tasks:
@@ -69,7 +83,7 @@ def collect(
         index.append(proposal.index)
         log_old.append(proposal.log_probability)
 
-    policy = Sample(af, search)
+    policy = informed(Sample(af, search), None if prior is None else prior.learned)
     episodes = rollout(
         policy, tasks, family, seed=seed, budget=budget, prior=prior, on_step=record
     )

@@ -16,11 +16,11 @@ from typing import TextIO
 import torch
 from torch import Tensor, nn
 
-from metabo.acquisition import NeuralAF
+from metabo.acquisition import NeuralAF, silence
 from metabo.devices import matmul_precision, require_device
 from metabo.errors import DataError, MetaBOError
 from metabo.loop import Episodes, rollout
-from metabo.policies import Maximize, Searcher
+from metabo.policies import Maximize, Searcher, informed
 from metabo.pretrained import save
 from metabo.seeding import generator
 from metabo.shapes import Float, Int
@@ -45,7 +45,12 @@ from metabo.training.interrupt import TrainingInterrupted, noticed_interrupts
 from metabo.training.log import Event, forget_after
 from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
-from metabo.training.rollouts import collect, training_searches, validation_tasks
+from metabo.training.rollouts import (
+    collect,
+    starting_prior,
+    training_searches,
+    validation_tasks,
+)
 
 
 class TrainingError(MetaBOError, ArithmeticError):
@@ -79,7 +84,7 @@ class Trainer:
         self.family = family if config.sources is None else family.restricted(config.sources)
         self.judge = self.family.validation()
         """Family of the validation tasks; None if there are none."""
-        self.prior = self.family.prior.to(config.device)
+        self.prior = starting_prior(config, self.family).to(config.device)
         self.searches = training_searches(config, self.family)
         self.budgets = config.budgets(self.family.budget)
         weights = generator(config.seed, "weights")
@@ -225,7 +230,7 @@ class Trainer:
         self, tasks: Tasks, key: Int[Tensor, ""], search: Searcher
     ) -> Float[Tensor, "E T"]:
         """Return the regret when always choosing the AF's best candidate."""
-        policy = Maximize(self.af, search)
+        policy = informed(Maximize(self.af, search), self.prior.learned)
         budget = self.budgets[-1]
         return rollout(
             policy, tasks, self.family, seed=key, budget=budget, prior=self.prior
@@ -284,10 +289,14 @@ class Trainer:
 
     def _write_artifact(self) -> Path:
         """Write the best validated weights with their card, or the current ones if none."""
-        if self.progress.best_score is None:
+        if self.progress.best_score is None and self.config.iterations:
             self._validate()
         af = NeuralAF(self.af.architecture)
         af.load_state_dict({k: v.cpu() for k, v in self.best.items()})
+        if not self.config.iterations:
+            silence(af)
         path = self.out / "af.safetensors"
-        save(af, training_card(af, self.family, self.config, self.progress), path)
+        prior = self.prior.to("cpu")
+        card = training_card(af, prior, self.family, self.config, self.progress)
+        save(af, card, path, prior.learned)
         return path

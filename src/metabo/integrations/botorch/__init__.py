@@ -9,6 +9,20 @@ except ImportError as error:
 
 from metabo.integrations.botorch.acquisition import NeuralAcquisition
 from metabo.integrations.botorch.model import prior_model
+from metabo.integrations.botorch.prior import (
+    LearnedKernel,
+    LearnedMean,
+    LearnedPriorModules,
+    learned_prior_modules,
+)
 from metabo.integrations.botorch.starts import scattered_starts
 
-__all__ = ["NeuralAcquisition", "prior_model", "scattered_starts"]
+__all__ = [
+    "LearnedKernel",
+    "LearnedMean",
+    "LearnedPriorModules",
+    "NeuralAcquisition",
+    "learned_prior_modules",
+    "prior_model",
+    "scattered_starts",
+]

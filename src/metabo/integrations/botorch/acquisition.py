@@ -25,7 +25,7 @@ from metabo.acquisition import AcquisitionFunction
 from metabo.errors import OptionError, ShapeError
 from metabo.pretrained import TrainedAF, load
 from metabo.shapes import Float
-from metabo.state import Belief, History
+from metabo.state import Belief, BOState, History, LearnedView
 
 
 class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
@@ -33,7 +33,9 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
 
     A learned AF depends on the scale of the values it was trained on, so the model must be fitted
     to raw values; if it standardizes them, then by its own outcome transform. Observations are
-    read from the model's training data, with its transforms undone, unless they are given.
+    read from the model's training data, with its transforms undone, unless they are given. The
+    model gives the plain view of a point; the learned view, if the artifact has a learned prior,
+    is the artifact's own.
 
     Examples:
         >>> from botorch.optim import optimize_acqf
@@ -92,6 +94,7 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
         # A copy, because `Module.to` would move and cast the caller's own network.
         self.af = deepcopy(af) if isinstance(af, nn.Module) else af
         self.maximize = maximize
+        self._informed: BOState | None = None
         if (X_observed is None) != (Y_observed is None):
             raise OptionError("Pass both `X_observed` and `Y_observed`, or neither of them.")
         if X_observed is None or Y_observed is None:
@@ -130,16 +133,31 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
         shape = mean.shape[:-1]
         points = X if is_ensemble(self.model) else X.squeeze(-2)
         x = self._to_cube(points).expand(*shape, -1)
+        points = x.reshape(1, -1, X.shape[-1])
         belief = Belief(
-            x.reshape(1, -1, X.shape[-1]),
+            points,
             self._sign * mean.reshape(1, -1),
             std.reshape(1, -1),
             self.best,
             History(self.observed_x, self.observed_y),
             self.step,
             self.budget,
+            self._learned_view(points),
         )
         return self.af(belief).view(shape)
+
+    def _learned_view(self, x: Float[Tensor, "1 N D"]) -> LearnedView | None:
+        """Return what the artifact's learned prior says about the points, if it has one."""
+        if not isinstance(self.af, TrainedAF) or self.af.learned_part is None:
+            return None
+        if self._informed is None:
+            seen, values = self.observed_x.double(), self.observed_y.double()
+            prior, budget = self.af.prior.to(seen.device), int(self.budget)
+            self._informed = BOState.after(prior, seen, values, budget=budget)
+        view = self._informed.belief(x.double()).learned
+        assert view is not None
+        mean, std, guard = (value.to(x) for value in (view.mean, view.std, view.guard))
+        return LearnedView(mean, std, guard)
 
     @property
     def _sign(self) -> float:

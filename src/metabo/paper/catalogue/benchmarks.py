@@ -26,6 +26,7 @@ BENCHMARK_EXPERIMENTS: tuple[Experiment, ...] = (
         "regret",
         (
             "ei",
+            "ei:prior=learned",
             "pi",
             "ucb",
             "taf-me:M=50:N=100",
@@ -44,6 +45,7 @@ BENCHMARK_EXPERIMENTS: tuple[Experiment, ...] = (
         "regret",
         (
             "ei",
+            "ei:prior=learned",
             "pi",
             "ucb",
             "random",

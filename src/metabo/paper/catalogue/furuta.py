@@ -16,7 +16,7 @@ FURUTA_EXPERIMENTS: tuple[Experiment, ...] = (
         "figure-3-reference",
         "The published simulation of the pendulum, in its training range and beyond (10-200 %)",
         "control",
-        (*_LEARNED, "ei", "random", *_TAF),
+        (*_LEARNED, "ei", "ei:prior=learned", "random", *_TAF),
         {"smoke": Scale(3, 4), "full": Scale(100, 50)},
         families=("furuta-reference", "furuta-reference:scale=0.1..2"),
         search="gradient",

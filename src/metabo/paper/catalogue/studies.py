@@ -2,7 +2,28 @@
 
 from metabo.paper.catalogue.record import ALL_SOURCES, Experiment, Scale
 
-_SMALL = ("preset=fast", "iterations=2", "episodes=8", "validation_tasks=4", "hidden=16")
+_SMALL = (
+    "preset=fast",
+    "iterations=2",
+    "episodes=8",
+    "group=1",
+    "validation_tasks=4",
+    "hidden=16",
+)
+
+_PLAIN = (
+    "preset=default",
+    "prior=plain",
+    "features=mean,std,x,progress,incumbent,improvement,log_std,log_ei,novelty",
+    "entropy_coefficient=0.01",
+    "residual=none",
+    "residual_weight=1",
+    "group=1",
+    "horizon=none",
+    "episodes=100",
+    "minibatches=10",
+)
+"""The recipe of these studies, without a learned prior."""
 
 STUDIES: tuple[Experiment, ...] = (
     Experiment(
@@ -16,13 +37,7 @@ STUDIES: tuple[Experiment, ...] = (
                 100,
                 30,
                 sources=("1", "2", "5", "10", "20", "50", "100", ALL_SOURCES),
-                training=(
-                    "preset=default",
-                    "iterations=500",
-                    "entropy_coefficient=0.01",
-                    "residual=none",
-                    "residual_weight=1",
-                ),
+                training=(*_PLAIN, "iterations=500", "candidates=fine,coarse,fine,coarse,grid"),
             ),
         },
         families=("branin",),
@@ -40,11 +55,8 @@ STUDIES: tuple[Experiment, ...] = (
                 50,
                 sources=("1", "5", "20", "50", "100", "500", ALL_SOURCES),
                 training=(
-                    "preset=default",
+                    *_PLAIN,
                     "iterations=300",
-                    "entropy_coefficient=0.01",
-                    "residual=none",
-                    "residual_weight=1",
                     "reward=linear",
                     "candidates=fine",
                     "n_global=1000",

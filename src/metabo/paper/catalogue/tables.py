@@ -8,7 +8,16 @@ TABLE_EXPERIMENTS: tuple[Experiment, ...] = (
             f"figure-4-{family}",
             f"Hyperparameters of {learner} on data sets never seen",
             "table",
-            ("metabo", "ei", "taf-me", "taf-r", "portfolio", "mean-rank", "random"),
+            (
+                "metabo",
+                "ei",
+                "ei:prior=learned",
+                "taf-me",
+                "taf-r",
+                "portfolio",
+                "mean-rank",
+                "random",
+            ),
             {"smoke": Scale(4, 5), "full": Scale(15, budget)},
             families=(family,),
         )

@@ -1,0 +1,114 @@
+"""What is learned from sources that were evaluated at the same points."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+import metabo
+from metabo.errors import DataError
+from metabo.gp import GP, LearnedGP, Prior
+from metabo.seeding import generator
+from metabo.sources import learned_prior
+from metabo.sources.learn import inducing_points, learn, mean_and_features
+
+PRIOR = Prior.of([0.3, 0.3], signal_variance=1.0, noise_variance=1e-8)
+
+
+def sources(m=30, n=60, seed=0):
+    """Sources that differ in two numbers, at points of the square."""
+    x, checks = inducing_points(PRIOR, n)
+    draw = torch.Generator().manual_seed(seed)
+    shift = 0.2 * torch.rand(m, 1, 2, generator=draw).double()
+
+    def at(points):
+        return -4 * (points - 0.4 - shift).square().sum(-1)
+
+    return x, at(x), checks, at(checks)
+
+
+def test_mean_and_features_have_the_moments_of_the_sources():
+    _, y, *_ = sources()
+    rows, coefficients, size = mean_and_features(y)
+    torch.testing.assert_close(rows[0], y.mean(0))
+    torch.testing.assert_close(rows[1:].mT @ rows[1:], torch.cov(y.mT), atol=1e-8, rtol=0)
+    torch.testing.assert_close(rows[0] + coefficients @ rows[1:], y, atol=1e-6, rtol=0)
+    torch.testing.assert_close(rows[1:].norm(dim=-1), size)
+    identity = torch.eye(len(size)).double()
+    torch.testing.assert_close(torch.cov(coefficients.mT), identity, atol=1e-6, rtol=0)
+
+
+def test_permuting_the_sources_changes_nothing_beyond_rounding():
+    x, y, checks, y_checks = sources()
+    order = torch.randperm(len(y), generator=torch.Generator().manual_seed(1))
+    at = torch.rand(2, 5, 2, generator=torch.Generator().manual_seed(2)).double()
+    seen, values = (
+        at[:, :3],
+        torch.randn(2, 3, generator=torch.Generator().manual_seed(3)).double(),
+    )
+    predictions = []
+    for rows in (torch.arange(len(y)), order):
+        prior = replace(PRIOR, learned=learn(PRIOR, x, y[rows], checks, y_checks[rows]))
+        plain, learned = GP.of(PRIOR, seen, values), LearnedGP.of(prior, seen, values)
+        weight = learned.probabilities(plain)
+        means, variance, _ = learned.predict_with_pullback(at, weight[:, :-1])
+        predictions.append(((weight[:, :-1, None] * means).sum(1), variance, weight[:, -1]))
+    for one, other in zip(*predictions, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["branin", "hartmann-3"])
+def test_a_task_of_the_family_is_soon_known(name):
+    """After ten values, a learned prior predicts the rest far better than the plain one."""
+    family = metabo.family(name)
+    prior = learned_prior(family, 50, 300)
+    tasks = family.sample(20, generator(0, "test tasks"))
+    draw = torch.Generator().manual_seed(0)
+    x, at = torch.rand(2, 20, 10, family.domain.dim, generator=draw, dtype=torch.float64)
+    plain, learned = GP.of(prior, x, tasks(x)), LearnedGP.of(prior, x, tasks(x))
+    weight = learned.probabilities(plain)[:, :-1]
+    mean = (weight[..., None] * learned.predict_with_pullback(at, weight)[0]).sum(1)
+    error, before = (mean - tasks(at)).abs().median(), plain.predict(at)[0] - tasks(at)
+    assert error < 0.02 * before.abs().median()
+
+
+def test_groups_explain_tasks_that_differ_in_few_numbers():
+    assert len(learned_prior(metabo.family("branin"), 60, 200).learned.groups.centre) > 1
+
+
+def test_every_cell_and_the_plain_prior_keep_some_probability():
+    cells = learned_prior(metabo.family("branin"), 30, 100).learned.cells
+    total = cells.log_weight.exp().sum() + cells.log_plain.exp()
+    torch.testing.assert_close(total, torch.ones(()).double())
+    assert float(cells.log_plain.exp()) > 0.01
+    assert bool((cells.log_weight[cells.group == 0].exp() > 0.01).all())
+    assert float(cells.unguarded().log_plain) == -torch.inf
+
+
+def test_sources_that_all_agree_leave_only_the_mean():
+    x, y, checks, y_checks = sources()
+    part = learn(PRIOR, x, y[:1].expand(5, -1), checks, y_checks[:1].expand(5, -1))
+    assert part.rank == 0
+    prior, at = replace(PRIOR, learned=part), torch.rand(1, 4, 2).double()
+    gp = LearnedGP.of(prior, at, torch.zeros(1, 4).double())
+    weight = gp.probabilities(GP.of(PRIOR, at, torch.zeros(1, 4).double()))
+    assert bool(gp.predict_with_pullback(at, weight[:, :-1])[0].isfinite().all())
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_values_that_are_not_finite_are_refused(value):
+    x, y, *_ = sources()
+    y[3, 7] = value
+    with pytest.raises(DataError, match=r"source 3 has .* in row 7"):
+        learn(PRIOR, x, y)
+
+
+def test_constant_sources_are_refused():
+    x, y, *_ = sources()
+    with pytest.raises(DataError, match="every one of them is constant"):
+        learn(PRIOR, x, torch.ones_like(y))
+
+
+def test_a_single_source_is_refused():
+    with pytest.raises(DataError, match="at least 2 source tasks, but family `branin` has 1"):
+        learned_prior(metabo.family("branin"), 1)
