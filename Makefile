@@ -10,17 +10,25 @@ TORCH_INDEX ?=
 PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-.PHONY: help demo test unit lint check coverage bench docs package lock clean
+.PHONY: help demo artifacts test unit lint check coverage bench docs package lock clean
 
 help:  ## This list
 	@awk -F ':[^#]*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
 
 demo: $(READY)  ## Learned and classical acquisition functions on unseen tasks: tables and pictures
 	@for family in branin goldstein-price hartmann-3; do \
-	  $(BIN)/metabo evaluate $$family --methods metabo,ei,pi,ucb,random --tasks 100 \
+	  $(BIN)/metabo evaluate $$family --methods metabo,ei:prior=learned,ei,pi,ucb,random --tasks 100 \
 	    --out runs/demo/$$family || exit; \
 	done
 	@echo "Pictures: runs/demo/*/regret.png"
+
+# An artifact NAME-M learns prior and network from the same M sources.
+LEARNED := branin goldstein-price hartmann-3 branin-50 goldstein-price-50 hartmann-3-50
+artifacts: $(READY)  ## Train the artifacts that have a learned prior again, in runs/artifacts (an hour on a CPU)
+	@for name in $(LEARNED); do \
+	  sources=$$(echo "$$name" | sed -n 's/.*-\(50\)$$/--sources \1/p'); \
+	  $(BIN)/metabo train $${name%-50} --preset fast $$sources --out runs/artifacts/$$name || exit; \
+	done
 
 test: $(READY)  ## All tests
 	$(PYTEST)

@@ -35,8 +35,8 @@ for script in map(pathlib.Path, sys.argv[1:]):
     [
         (
             BENCHMARKS,
-            "ask_latency episodes faults furuta general inputs_fuzz long_runs rhino_hits"
-            " same_scores search_quality trained_quality training_speed transfer",
+            "ask_latency episodes faults furuta general inputs_fuzz learned_prior long_runs"
+            " rhino_hits same_scores search_quality trained_quality training_speed transfer",
         ),
         (
             STUDIES,

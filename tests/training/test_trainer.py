@@ -8,8 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from metabo import evaluate
 from metabo.errors import DataError, OptionError, OutputError
 from metabo.pretrained import load
+from metabo.sources import learned_prior
 from metabo.space.schema import from_json
 from metabo.tasks import family
 from metabo.training import Trainer, TrainingError, preset
@@ -69,7 +71,8 @@ def test_a_run_leaves_an_artifact_a_log_and_its_configuration(tmp_path):
     scores = {line["iteration"]: line["score"] for line in lines if line["score"] is not None}
     assert card["training"]["best_score"] == max(scores.values())
     assert scores[card["training"]["best_iteration"]] == max(scores.values())
-    assert set(card["validation"]["median_regret"]) == {"metabo", "ei", "random"}
+    methods = {"metabo", "ei:prior=learned", "ei", "random"}
+    assert set(card["validation"]["median_regret"]) == methods
     assert from_json(card["space"]) == load(path).space == family("branin").space
     assert load(path).prior.record() == family("branin").prior.record()
 
@@ -209,6 +212,22 @@ def test_a_run_on_a_table_does_not_go_on_with_other_results(tmp_path, changed):
         DataError, match=r"run` contains a run on other data: the fingerprint of `tab"
     ):
         Trainer(config, tmp_path / "run", resume=True)
+
+
+def test_without_iterations_the_prior_is_learned_alone(tmp_path):
+    path = Trainer(tiny(iterations=0, sources=10), tmp_path).run()
+    af, setting = load(path), family("branin")
+    assert af.prior.learned is not None
+    assert torch.equal(af.prior.learned.weights, learned_prior(setting, 10).learned.weights)
+    methods = ["metabo", "logei:prior=learned:M=10"]
+    done = evaluate(setting, methods=methods, tasks=2, budget=3, artifact=path)
+    one, other = (result.queries for result in done.methods.values())
+    torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+
+
+def test_a_prior_alone_needs_a_preset_that_learns_one(tmp_path):
+    with pytest.raises(OptionError, match="needs `prior=learned` and a `residual`"):
+        preset("paper", "branin", iterations=0)
 
 
 def test_divergence_stops_with_what_to_do(tmp_path):

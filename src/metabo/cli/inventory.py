@@ -77,17 +77,19 @@ def _artifacts() -> Table:
                 name,
                 str(card["domain"]["dim"]),
                 str(card["sources"] or "all"),
+                "learned" if "learned_prior" in card else "plain",
                 fixed(training["seconds"], 0),
                 *(scientific(medians[m][-1]) for m in ("metabo", "ei", "random")),
             )
         )
-    heads = ("D", "sources", "seconds", "validation regret", "EI's", "random's")
-    return Table.of("Artifacts", [*names("name"), *numbers(heads)], rows)
+    columns = [*numbers(("D", "sources")), Column("prior", "text")]
+    columns += numbers(("seconds", "validation regret", "EI's", "random's"))
+    return Table.of("Artifacts", [*names("name"), *columns], rows)
 
 
 def written(value: object) -> str:
     """Write a value as `name:option=value` and `--set` take it."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or value is None:
         return str(value).lower()
     if not isinstance(value, tuple):
         return str(value)

@@ -239,7 +239,7 @@ class LearnedGP:
         by_group = by_group.scatter_add(1, self._group, p * self._square)
         # One product per episode, so that its numbers do not depend on the others.
         flat = covariance.flatten(1).expand(len(p), -1, -1)
-        return torch.bmm(by_group.unsqueeze(1), flat).view(-1, *covariance.shape[1:])
+        return torch.bmm(by_group.unsqueeze(1), flat).view(len(p), *covariance.shape[1:])
 
     @cached_property
     def _log_joint(self) -> Float[Tensor, "E C"]:

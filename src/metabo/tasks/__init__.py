@@ -1,6 +1,6 @@
 """Tasks to optimize and the families they are drawn from."""
 
-from metabo.tasks.base import Summary, TaskFamily, Tasks, TasksWithPrior
+from metabo.tasks.base import MeasuredFamily, Summary, TaskFamily, Tasks, TasksWithPrior
 from metabo.tasks.family import ParametricFamily
 from metabo.tasks.function import function_family
 from metabo.tasks.parameters import ParameterBox, TaskParameter
@@ -10,6 +10,7 @@ from metabo.tasks.registry import FAMILIES, Registry, family, named, register, r
 __all__ = [
     "FAMILIES",
     "Fingerprint",
+    "MeasuredFamily",
     "ParameterBox",
     "ParametricFamily",
     "Provenance",

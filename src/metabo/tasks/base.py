@@ -49,6 +49,19 @@ class TasksWithPrior(Protocol):
 
 
 @runtime_checkable
+class MeasuredFamily(Protocol):
+    """A family of tables, in which not every source was measured at every point."""
+
+    def measured_sources(self, n: int) -> Float[Tensor, "n N"] | None:
+        """Return the values of the first `n` sources at the points of the finite domain.
+
+        They are in the order of `sources`, and NaN where nothing was measured. None if nothing is
+        missing.
+        """
+        ...
+
+
+@runtime_checkable
 class TaskFamily(Protocol):
     """A distribution over tasks, and the setting in which they are optimized."""
 

@@ -131,6 +131,11 @@ class TabularFamily:
         """Return the first `n` data sets to learn from, in an order given by the split's seed."""
         return self._sources.take(torch.arange(n))
 
+    def measured_sources(self, n: int) -> Float[Tensor, "n N"] | None:
+        """Return what was measured of `sources(n)`, NaN in the gaps; None if there are none."""
+        values = self.table.of(self.source_names[:n])
+        return None if bool(values.isfinite().all()) else values
+
     def restricted(self, n_sources: int | None) -> "TabularFamily":
         """Return the family that learns from `n_sources` of the data sets; from all if None."""
         split = replace(self.split, sources=n_sources)
