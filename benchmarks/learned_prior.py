@@ -4,8 +4,8 @@ Prints one JSON line per case, on one thread:
 
 - `learn`: seconds to learn a prior from a number of sources;
 - `ask`: milliseconds of one proposal after 10 evaluations, the best of several, with the learned
-  prior and without, in one run. The network without is the former default, of 3 x 128 units, the one
-  with it is that of the preset `fast`; their weights do not matter here;
+  prior and without, in one run. The network without is the former default, of 3 x 128 units,
+  the one with it is that of the preset `fast`; their weights do not matter here;
 - `outside`: mean log10 regret of log EI on the learned prior, with and without the guard, less
   that of plain log EI, on tasks outside of the range of the sources, and on another family's.
 
