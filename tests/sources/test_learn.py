@@ -10,7 +10,8 @@ from metabo.errors import DataError
 from metabo.gp import GP, LearnedGP, Prior
 from metabo.seeding import generator
 from metabo.sources import learned_prior
-from metabo.sources.learn import inducing_points, learn, mean_and_features
+from metabo.sources.learn import inducing_points
+from metabo.sources.shared import learn, mean_and_features
 
 PRIOR = Prior.of([0.3, 0.3], signal_variance=1.0, noise_variance=1e-8)
 
