@@ -11,6 +11,7 @@ from metabo.gp import GP, LearnedGP, Prior
 from metabo.seeding import generator
 from metabo.sources import learned_prior
 from metabo.sources.learn import inducing_points
+from metabo.sources.scattered import learn_scattered
 from metabo.sources.shared import learn, mean_and_features
 
 PRIOR = Prior.of([0.3, 0.3], signal_variance=1.0, noise_variance=1e-8)
@@ -113,3 +114,23 @@ def test_constant_sources_are_refused():
 def test_a_single_source_is_refused():
     with pytest.raises(DataError, match="at least 2 source tasks, but family `branin` has 1"):
         learned_prior(metabo.family("branin"), 1)
+
+
+def test_gaps_of_a_table_are_not_filled_but_left_to_expectation_maximization(tmp_path):
+    rows = [
+        f"{task},{x / 20},{y / 20},{-((x / 20 - 0.3 - 0.02 * task) ** 2) - (y / 20 - 0.5) ** 2}"
+        for task in range(10)
+        for x in range(21)
+        for y in range(21)
+        if (7 * x + 3 * y + 5 * task) % 30 == 0
+    ]
+    (tmp_path / "all.csv").write_text("\n".join(["dataset,x,y,value", *rows]) + "\n")
+    family = metabo.family(f"table:{tmp_path}")
+    values = family.measured_sources(10)
+    assert not bool(values.isfinite().all())
+    points = [family.domain.points[own.isfinite()] for own in values]
+    data = [(x, own[own.isfinite()]) for x, own in zip(points, values, strict=True)]
+    given = learned_prior(family).learned
+    expected = learn_scattered(family.prior, data, is_exact=True)
+    assert torch.equal(given.weights, expected.weights)
+    assert torch.equal(given.cells.log_weight, expected.cells.log_weight)

@@ -63,6 +63,7 @@ class LearnedPart:
     """Mean and features of a family of tasks, and the cells of a new task.
 
     Examples:
+        >>> from metabo.gp.cells import ONE
         >>> z = torch.linspace(0, 1, 9, dtype=torch.float64)[:, None]
         >>> part = LearnedPart.interpolating(
         ...     z, torch.stack([z[:, 0], z[:, 0] ** 2]), kernel="rbf", lengthscale=[0.5], cells=ONE

@@ -9,8 +9,9 @@ from metabo.domain import Finite, sobol
 from metabo.errors import DataError
 from metabo.gp import Prior
 from metabo.shapes import Float
+from metabo.sources.scattered import learn_scattered
 from metabo.sources.shared import learn
-from metabo.tasks import TaskFamily
+from metabo.tasks import MeasuredFamily, TaskFamily
 
 MOST_SOURCES = 1000
 """Number of sources to learn from if a family has more."""
@@ -44,6 +45,12 @@ def learned_prior(
             f"A prior is learned from at least 2 source tasks, but family `{family.name}` has "
             f"{most}. Give more of them, or train without a learned prior."
         )
+    if isinstance(family, MeasuredFamily) and isinstance(family.domain, Finite):
+        values = family.measured_sources(most)
+        if values is not None:
+            rows = _rows(family.domain, values, n_points)
+            part = learn_scattered(family.prior, rows, is_exact=family.noise == 0)
+            return replace(family.prior, learned=part)
     tasks = family.sources(most)
     if isinstance(family.domain, Finite):
         points = family.domain.points
@@ -72,6 +79,17 @@ def inducing_points(
     n = int(min(_MOST_POINTS, max(_LEAST_POINTS, 40 * volume))) if n is None else n
     points = (0.5 + 1.1 * (sobol(n + _CHECKS, prior.dim) - 0.5)).clamp(0, 1)
     return points[:n], points[n:]
+
+
+def _rows(domain: Finite, values: Tensor, n_points: int | None) -> list[tuple[Tensor, Tensor]]:
+    """Return the points and values that were measured, `n_points` of each source at most."""
+    rows = []
+    for own in values:
+        known = own.isfinite().nonzero()[:, 0]
+        n = len(known) if n_points is None else min(n_points, len(known))
+        known = known[torch.arange(n) * len(known) // n]
+        rows.append((domain.points[known], own[known]))
+    return rows
 
 
 def _values(tasks: object, x: Tensor, n: int) -> Tensor:

@@ -49,7 +49,7 @@ def train(
     Examples:
         >>> import tempfile
         >>> import metabo
-        >>> small = {"hidden": (8,), "episodes": 3, "n_global": 20, "validation_tasks": 1}
+        >>> small = {"hidden": (8,), "episodes": 3, "minibatches": 2, "validation_tasks": 1}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = metabo.train(
         ...         "rhino-1", out=folder, preset="fast", iterations=1, budget=2, **small
