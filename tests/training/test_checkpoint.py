@@ -18,6 +18,7 @@ CONFIG = preset(
     "fast",
     "branin",
     hidden=(4,),
+    prior="plain",  # a learned one takes seconds, each time a run is resumed
     episodes=4,
     iterations=3,
     budget=2,

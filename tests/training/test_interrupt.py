@@ -17,7 +17,14 @@ from metabo.pretrained import load
 from metabo.training import TrainingInterrupted
 from metabo.training.interrupt import farewell, noticed_interrupts
 
-TINY = {"hidden": (4,), "episodes": 4, "iterations": 4, "budget": 2, "n_global": 20}
+TINY = {
+    "prior": "plain",
+    "hidden": (4,),
+    "episodes": 4,
+    "iterations": 4,
+    "budget": 2,
+    "n_global": 20,
+}
 TINY |= {"minibatches": 2, "validation_tasks": 2, "validate_every": 2, "checkpoint_every": 99}
 TINY |= {"preset": "fast"}
 
