@@ -38,14 +38,14 @@ class Case:
 def compare(
     *, tasks: Iterable[int], steps: Iterable[int], starts: str | None = None
 ) -> Iterator[Case]:
-    """Follow runs of the artifact `branin`, and look at these steps of each.
+    """Follow runs of the artifact `branin-50`, and look at these steps of each.
 
     Args:
         tasks: Numbers of the test tasks.
         steps: Evaluations before each look.
         starts: Of `optimize_acqf`: `scattered`, or BoTorch's own, `sobol`; None not to run it.
     """
-    family, af = metabo.family("branin"), metabo.load("branin")
+    family, af = metabo.family("branin"), metabo.load("branin-50")
     policy = Maximize(af, searcher("gradient", family.domain))
     points = sobol(1000, 2)
     steps = tuple(steps)

@@ -75,8 +75,9 @@ def test_by_default_the_tables_own_configurations_are_proposed_each_once(artifac
 def test_ask_and_tell_repeat_the_rollout_on_a_table(artifact):
     family = metabo.family(f"table:{PAST}")
     tasks = family.read([{"dataset": "problem-03"}])
-    policy = Maximize(metabo.load(artifact), searcher("gradient", family.domain, repeats=False))
-    run = rollout(policy, tasks, family, seed=3)
+    af = metabo.load(artifact)
+    policy = Maximize(af, searcher("gradient", family.domain, repeats=False))
+    run = rollout(policy, tasks, family, seed=3, prior=af.prior)
     optimizer = metabo.Optimizer(af=artifact, seed=3)
     for x in run.queries[0]:
         optimizer.tell(optimizer.ask(), float(tasks(x[None, None])))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow  # whole runs, which need no checks of shapes
 BUDGET = 5
 
 
-@pytest.fixture(scope="module", params=["rhino-1", "branin", "hartmann-3"])
+@pytest.fixture(scope="module", params=["rhino-1", "branin-50", "hartmann-3-50"])
 def name(request):
     return request.param
 
@@ -31,7 +31,7 @@ def explanation(name):
 @pytest.fixture(scope="module")
 def episodes(name):
     """What `rollout` does on the same tasks."""
-    family = metabo.family(name)
+    family = metabo.family(name.removesuffix("-50"))
     policy = Maximize(load(name), searcher("gradient", family.domain))
     tasks = family.sample(2, generator(0, "test tasks"))
     return tasks, rollout(policy, tasks, family, seed=0, budget=BUDGET)
@@ -57,7 +57,7 @@ def test_the_steps_are_those_of_the_rollout(explanation, episodes):
 
 
 def test_the_policy_asked_again_in_a_replayed_state_gives_the_query(name, explanation):
-    family = metabo.family(name)
+    family = metabo.family(name.removesuffix("-50"))
     policy = Maximize(load(name), searcher("gradient", family.domain))
     for step, state in zip(*steps_and_states(explanation.episodes[0], family), strict=True):
         noise = Noise.at(0, episodes=torch.tensor([0]), step=step.number - 1).stream("policy")
@@ -73,7 +73,7 @@ def test_the_truth_is_the_task(explanation, episodes):
 
 
 def test_beliefs_and_scores_are_those_of_the_state(name, explanation):
-    family, af = metabo.family(name), load(name)
+    family, af = metabo.family(name.removesuffix("-50")), load(name)
     for step, state in zip(*steps_and_states(explanation.episodes[1], family), strict=True):
         for view in step.views:
             belief = state.belief(view.x[None])
@@ -109,7 +109,7 @@ def test_at_the_first_step_ei_has_no_preference(explanation):
 
 
 def test_the_rank_counts_the_points_that_ei_would_rather_have(name, explanation):
-    family = metabo.family(name)
+    family = metabo.family(name.removesuffix("-50"))
     steps, states = steps_and_states(explanation.episodes[0], family)
     step, state = steps[-1], states[-1]
     found = searcher("gradient", family.domain).candidates(state, metabo.acquisition.LogEI())
@@ -121,7 +121,7 @@ def test_the_rank_counts_the_points_that_ei_would_rather_have(name, explanation)
 def test_a_plane_changes_the_mean_and_the_deviation_of_a_belief_and_nothing_else(
     name, explanation
 ):
-    family, af = metabo.family(name), load(name)
+    family, af = metabo.family(name.removesuffix("-50")), load(name)
     state = steps_and_states(explanation.episodes[0], family)[1][-1]
     plane = explanation.planes[-1]
     assert plane.number == BUDGET
@@ -158,7 +158,7 @@ def test_slices_pass_through_the_incumbent_and_through_the_query_before_there_is
 
 
 def test_an_af_that_does_not_look_at_places_has_one_row_of_planes(tmp_path):
-    af = load("branin")
+    af = load("branin-50")
     shape = metabo.acquisition.Architecture(2, ("mean", "std", "progress"), (8,))
     blind = metabo.acquisition.NeuralAF(shape, torch.Generator().manual_seed(0))
     save(
@@ -213,7 +213,7 @@ def test_mistakes_are_one_sentence(options, error, message, unchecked):
 
 
 def test_an_artifact_of_no_family_needs_one(tmp_path):
-    save(load("branin"), {}, tmp_path / "a.safetensors")
+    save(load("branin-50"), {}, tmp_path / "a.safetensors")
     with pytest.raises(OptionError, match=r"names no family of tasks .* Pass `--family`"):
         explain(tmp_path / "a.safetensors")
     explanation = explain(tmp_path / "a.safetensors", family="branin", tasks=1, budget=2)

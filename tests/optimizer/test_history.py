@@ -67,7 +67,7 @@ def test_an_artifacts_run_is_restored_with_all_its_settings(tmp_path):
     with Optimizer.open(path) as b:
         assert b.settings == settings
         assert b.ask() == expected
-        assert b.prior_source == "the artifact's own, with values as told"
+        assert b.prior_source.startswith("the artifact's own, with values as told; past tasks fit")
 
 
 def test_a_journal_has_a_line_per_evaluation_that_people_can_read(path):

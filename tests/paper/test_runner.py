@@ -134,10 +134,10 @@ def test_a_method_is_told_apart_by_the_parameters_its_preset_gives():
     assert (ours["w"], ours["components"]) == ("0.33", "5")
     assert (papers["w"], papers["components"]) == ("0.22", "3")
     assert identity("gmm-ucb:w=0.5", "branin")["w"] == "0.5"
-    assert identity("metabo", "branin")["artifact"] != identity("metabo", "rhino-1")["artifact"]
+    assert identity("metabo", "svm")["artifact"] != identity("metabo", "rhino-1")["artifact"]
 
 
 def test_results_stay_valid_when_an_artifact_is_written_again():
-    (replaced,) = read_card(artifacts()["branin"])["replaces"]
-    assert identity("metabo", "branin")["artifact"] == replaced[:16]
-    assert identity("metabo", "branin", str(artifacts()["branin"])) == identity("metabo", "branin")
+    (replaced,) = read_card(artifacts()["svm"])["replaces"]
+    assert identity("metabo", "svm")["artifact"] == replaced[:16]
+    assert identity("metabo", "svm", str(artifacts()["svm"])) == identity("metabo", "svm")

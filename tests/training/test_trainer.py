@@ -301,6 +301,8 @@ def test_more_minibatches_than_steps_are_refused(tmp_path):
 @pytest.mark.slow
 def test_branin_is_learned_from_scratch_in_seconds(tmp_path):
     changes = {"hidden": (32, 32), "iterations": 30, "validate_every": 30, "learning_rate": 4e-3}
+    changes |= {"prior": "plain", "residual": "mean", "residual_weight": 20.0, "horizon": None}
+    changes |= {"candidates": ("fine", "coarse"), "episodes": 40, "group": 1}
     config = preset("fast", "branin", **changes, budget=12, n_global=100, minibatches=4)
     trainer = Trainer(config, tmp_path)
     untrained = trainer._validate()

@@ -1,7 +1,7 @@
 """Explanation of a learned AF on tasks: its beliefs and scores in runs, compared with EI."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +14,7 @@ from metabo.evaluation.evaluate import read_tasks
 from metabo.explain.plane import Plane, planes
 from metabo.explain.trace import Decision, Step, Truth, replay, trace
 from metabo.loop import rollout
-from metabo.policies import Maximize, SearchName, searcher
+from metabo.policies import Maximize, SearchName, informed, searcher
 from metabo.pretrained import TrainedAF, load
 from metabo.rules import BUDGET, whole
 from metabo.seeding import generator
@@ -119,9 +119,11 @@ def explain(
     else:
         drawn, kind = read_tasks(setting, Path(task_file)), f"{Path(task_file).name}, task"
     found, space = searcher(search, setting.domain), setting.space
-    done = rollout(Maximize(af, found), drawn, setting, seed=seed, budget=budget)
+    prior = replace(setting.prior, learned=af.learned_part)
+    policy = informed(Maximize(af, found), af.learned_part)
+    done = rollout(policy, drawn, setting, seed=seed, budget=budget)
     runs = [
-        replay(setting.prior, x, y, budget=budget)
+        replay(prior, x, y, budget=budget)
         for x, y in zip(done.queries, done.observed, strict=True)
     ]
     episodes = tuple(

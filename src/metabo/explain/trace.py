@@ -91,10 +91,10 @@ class Step:
     """Rank of the query by EI: 1 if no candidate of EI's own search has a larger EI."""
     ei_candidates: int
     """Number of candidates of EI's own search."""
-    guard: float | None
-    """Weight of the plain prior before the evaluation; None if there is no learned one."""
     views: tuple[View, ...]
     """Beliefs and scores over the domain, or on slices through the incumbent."""
+    guard: float | None = None
+    """Weight of the plain prior before the evaluation; None if there is no learned one."""
 
     @property
     def heading(self) -> str:

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from metabo.choices import PriorName
 from metabo.errors import DataError, MetaBOError, OptionError, brief, shown
+from metabo.gp import Prior
 from metabo.optimizer.af import AF
 from metabo.optimizer.settings import RunSettings
 from metabo.rules import BUDGET
@@ -116,3 +118,12 @@ def _unusable(path: Path, error: Exception) -> DataError:
         f"Line 1 of the journal `{shown(path)}` has settings that cannot be used: {reason} "
         "Restore the file."
     )
+
+
+def require_recordable(prior: Prior | PriorName | None) -> None:
+    """Raise `OptionError` if a journal cannot record the prior."""
+    if isinstance(prior, Prior) and prior.learned is not None:
+        raise OptionError(
+            "A journal cannot record a prior with a learned part. Save it in an artifact (`metabo "
+            "train FAMILY --iterations 0`) and give that as `af`, or give no `journal`."
+        )

@@ -8,7 +8,7 @@ from metabo.errors import DataError, brief
 from metabo.journal import Journal
 from metabo.optimizer.af import AF
 from metabo.optimizer.evaluation import Evaluation, require_value
-from metabo.optimizer.header import begun_with, settings_in
+from metabo.optimizer.header import begun_with, require_recordable, settings_in
 from metabo.optimizer.proposal import Proposal
 from metabo.optimizer.proposing import Pending, Proposer
 from metabo.optimizer.run import Run
@@ -60,6 +60,7 @@ class Optimizer(RunView):
         """
         self._begin(setup(space, combined(settings, options)))
         if journal is not None:
+            require_recordable(self._made.settings.prior)
             begun = Journal.begin(Path(journal), self.settings)
             self._run = Run.resume(begun, self.space, self._made.settings)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from typing import TypedDict, TypeVar, cast, get_args
 
-from metabo.errors import DataError, OptionError, brief, shown, unknown
+from metabo.errors import DataError, brief, shown, unknown
 from metabo.gp import Prior
 from metabo.optimizer.af import AF, AF_RULE, identity, is_same_af
 from metabo.optimizer.configurations import CandidatesName
@@ -230,11 +230,6 @@ def spelled_out(*left_out: str) -> Callable[[_F], _F]:
 
 def _prior_record(prior: Prior | PriorName | None) -> dict[str, object]:
     if isinstance(prior, Prior):
-        if prior.learned is not None:
-            raise OptionError(
-                "A prior with a learned part is too large for the record of a run. Save it in an "
-                "artifact (`metabo train FAMILY --iterations 0`), and give that as `af`."
-            )
         return {"kind": "given", **prior.record()}
     return {"kind": "unused" if prior is None else prior}
 

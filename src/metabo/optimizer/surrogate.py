@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
 import torch
@@ -18,7 +18,7 @@ from metabo.gp import (
     reduction,
     standardized,
 )
-from metabo.policies import Policy, RandomSearch
+from metabo.policies import Informed, Policy, RandomSearch
 from metabo.pretrained import TrainedAF
 from metabo.shapes import Float
 
@@ -180,6 +180,8 @@ def surrogate(
                 f"`prior` must have a lengthscale for each of {dim} coordinates (a `Choice` takes "
                 f"one per value), but has {prior.dim}."
             )
+        if isinstance(policy, Informed):
+            prior = replace(prior, learned=policy.part)
         return Fixed(prior, "given")
     if prior is None:
         if isinstance(policy, RandomSearch):

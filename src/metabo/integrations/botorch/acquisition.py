@@ -7,6 +7,7 @@ episode, `1 N D`, and the model's posterior fills their `Belief`.
 from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
+from typing import cast
 
 import torch
 from botorch.acquisition import AnalyticAcquisitionFunction
@@ -148,11 +149,14 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
 
     def _learned_view(self, x: Float[Tensor, "1 N D"]) -> LearnedView | None:
         """Return what the artifact's learned prior says about the points, if it has one."""
-        if not isinstance(self.af, TrainedAF) or self.af.learned_part is None:
+        part = self.af.learned_part if isinstance(self.af, TrainedAF) else None
+        # With points of another dimension, the AF itself says what is wrong.
+        if part is None or part.dim != x.shape[-1]:
             return None
         if self._informed is None:
             seen, values = self.observed_x.double(), self.observed_y.double()
-            prior, budget = self.af.prior.to(seen.device), int(self.budget)
+            prior = cast(TrainedAF, self.af).prior.to(seen.device)
+            budget = int(self.budget)
             self._informed = BOState.after(prior, seen, values, budget=budget)
         view = self._informed.belief(x.double()).learned
         assert view is not None
