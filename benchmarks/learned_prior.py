@@ -127,7 +127,8 @@ def main() -> None:
         }
         for part, lines in parts.items():
             for line in lines() if given.part in (None, part) else ():
-                print(json.dumps({"part": part, "family": name, **line, "commit": commit()}))
+                case = {"name": "learned_prior", "part": part, "family": name, **line}
+                print(json.dumps(case | {"commit": commit()}))
 
 
 if __name__ == "__main__":

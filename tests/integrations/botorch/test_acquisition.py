@@ -166,7 +166,7 @@ def test_several_outcomes_need_a_posterior_transform_and_follow_it(rng):
     with pytest.raises(UnsupportedError, match=r"Pass `X_observed` and `Y_observed`"):
         NeuralAcquisition(listed, "branin-50", 30, posterior_transform=transform)
     same = NeuralAcquisition(
-        listed, "branin", 30, X_observed=x, Y_observed=y, posterior_transform=transform
+        listed, "branin-50", 30, X_observed=x, Y_observed=y, posterior_transform=transform
     )
     at = draw(rng, 5, 1, 2)
     torch.testing.assert_close(same(at), score(at), rtol=1e-4, atol=1e-4)
