@@ -24,7 +24,7 @@ demo: $(READY)  ## Learned and classical acquisition functions on unseen tasks: 
 
 # An artifact NAME-M learns prior and network from the same M sources.
 LEARNED := branin goldstein-price hartmann-3 branin-50 goldstein-price-50 hartmann-3-50
-artifacts: $(READY)  ## Train the artifacts that have a learned prior again, in runs/artifacts (an hour on a CPU)
+artifacts: $(READY)  ## Train the artifacts that have a learned prior again, in runs/artifacts
 	@for name in $(LEARNED); do \
 	  sources=$$(echo "$$name" | sed -n 's/.*-\(50\)$$/--sources \1/p'); \
 	  $(BIN)/metabo train $${name%-50} --preset fast $$sources --out runs/artifacts/$$name || exit; \

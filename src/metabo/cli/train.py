@@ -29,7 +29,7 @@ def train_(
         typer.Option(
             min=0,
             help="Iterations, each of them rollouts and an update; with 0 only the prior is "
-            "learned, which takes seconds.",
+            "learned.",
             show_default="the preset's",
         ),
     ] = None,

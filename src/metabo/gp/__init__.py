@@ -1,11 +1,12 @@
 """Gaussian processes: kernels, hyperparameters, the batched exact posterior and its fitting."""
 
 from metabo.gp.cells import Cells
+from metabo.gp.evidence import plain_log_evidence
 from metabo.gp.fit import fit
 from metabo.gp.hyperprior import HyperPrior, LogNormal
 from metabo.gp.kernels import KERNELS, KernelName
 from metabo.gp.learned import Groups, LearnedPart
-from metabo.gp.learned_posterior import LearnedGP, plain_log_evidence
+from metabo.gp.learned_posterior import LearnedGP
 from metabo.gp.likelihood import Likelihood, log_likelihood
 from metabo.gp.posterior import GP, Pullback
 from metabo.gp.prior import JITTER, Prior

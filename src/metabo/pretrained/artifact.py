@@ -2,9 +2,8 @@
 
 `NAME.safetensors` contains the weights, the learned part of the prior if there is one, and in its
 header one JSON card under the key `metabo`: the architecture of the network, its training and its
-results. The card has a digest of the
-weights, and the header a digest of the card, so that any damage is detected. Nothing is ever
-unpickled, and no network is built before its weights have been found in the file.
+results. The card has a digest of the weights, and the header a digest of the card, so that any
+damage is detected. Nothing is ever unpickled; no network is built before its weights are found.
 """
 
 import hashlib

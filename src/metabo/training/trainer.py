@@ -45,12 +45,7 @@ from metabo.training.interrupt import TrainingInterrupted, noticed_interrupts
 from metabo.training.log import Event, forget_after
 from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
-from metabo.training.rollouts import (
-    collect,
-    starting_prior,
-    training_searches,
-    validation_tasks,
-)
+from metabo.training.rollouts import collect, starting_prior, training_searches, validation_tasks
 
 
 class TrainingError(MetaBOError, ArithmeticError):
