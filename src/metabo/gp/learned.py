@@ -144,8 +144,11 @@ class LearnedPart:
         return columns, pullback
 
     def to(self, device: torch.device | str) -> "LearnedPart":
-        """Return the same part on another device."""
+        """Return the same part on another device; itself if it is there already."""
         z, weights, lengthscale = (t.to(device) for t in (self.z, self.weights, self.lengthscale))
+        # What it has cached stays useful, and a recorded graph could not compute it again.
+        if z is self.z:
+            return self
         cells, groups = self.cells.to(device), self.groups.to(device)
         return LearnedPart(z, weights, lengthscale, self.kernel, cells, groups)
 

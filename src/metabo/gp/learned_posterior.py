@@ -236,11 +236,13 @@ class LearnedGP:
     def _mixed_covariance(self, p: Float[Tensor, "E C"]) -> Float[Tensor, "E R R"]:
         """Return the sum of c^2 S over the cells, times their probabilities."""
         covariance = self.part.covariance
-        by_group = torch.zeros(len(p), len(covariance), dtype=p.dtype, device=p.device)
-        by_group = by_group.scatter_add(1, self._group, p * self._square)
-        # One product per episode, so that its numbers do not depend on the others.
+        groups = torch.arange(len(covariance), device=p.device)
+        # A sum over a mask, since a GPU scatters in any order. One product per episode, so that
+        # its numbers do not depend on the others.
+        is_own = (self._group.unsqueeze(-1) == groups).to(p)  # E C A
+        by_group = torch.bmm((p * self._square).unsqueeze(1), is_own)
         flat = covariance.flatten(1).expand(len(p), -1, -1)
-        return torch.bmm(by_group.unsqueeze(1), flat).view(len(p), *covariance.shape[1:])
+        return torch.bmm(by_group, flat).view(len(p), *covariance.shape[1:])
 
     @cached_property
     def _log_joint(self) -> Float[Tensor, "E C"]:
