@@ -10,7 +10,7 @@ from metabo.errors import DataError
 from metabo.gp import GP, LearnedGP, Prior
 from metabo.seeding import generator
 from metabo.sources import learned_prior
-from metabo.sources.learn import inducing_points
+from metabo.sources.points import covering
 from metabo.sources.scattered import learn_scattered
 from metabo.sources.shared import learn, mean_and_features
 
@@ -19,7 +19,7 @@ PRIOR = Prior.of([0.3, 0.3], signal_variance=1.0, noise_variance=1e-8)
 
 def sources(m=30, n=60, seed=0):
     """Sources that differ in two numbers, at points of the square."""
-    x, checks = inducing_points(PRIOR, n)
+    x, checks = covering(n, 2)
     draw = torch.Generator().manual_seed(seed)
     shift = 0.2 * torch.rand(m, 1, 2, generator=draw).double()
 

@@ -39,8 +39,9 @@ class Cells:
     noise_share: Float[torch.Tensor, " C"]
     """Factor on the noise and jitter of the plain prior.
 
-    It is the share where tasks are observed exactly: the plain prior's noise then only stands for
-    what its kernel cannot explain. It is 1 where values are noisy.
+    It is 1 where values are noisy. Otherwise the plain prior's noise only stands for what its
+    kernel cannot explain, and late evaluations could not be told apart with it: it is 0 for
+    functions, and the residual's share for tables, whose neighbouring values differ at random.
     """
     log_weight: Float[torch.Tensor, " C"]
     """Logarithm of the prior probability of each cell."""

@@ -84,11 +84,12 @@ def part_of(tensors: Mapping[str, Tensor], field: Mapping[str, object], path: Pa
     """
     known = {name.removeprefix(_PREFIX): tensor.double() for name, tensor in tensors.items()}
     plain, group = known["cells.log_plain"], known["cells.group"]
-    positive = (known[f"cells.{name}"] for name in ("share", "scale", "noise_share"))
+    positive = (known[f"cells.{name}"] for name in ("share", "scale"))
+    not_negative = (known[f"cells.{name}"] for name in ("offset_variance", "noise_share"))
     is_sane = (
         all(bool((t.abs() <= _MOST).all()) for n, t in known.items() if n != "cells.log_plain")
         and all(bool((tensor > 0).all()) for tensor in (known["lengthscale"], *positive))
-        and bool((known["cells.offset_variance"] >= 0).all())
+        and all(bool((tensor >= 0).all()) for tensor in not_negative)
         and not bool(plain.isnan() or plain > 0)
         # Cells of all sources come first: there is at least one, and they are never dropped.
         and int(group[0]) == 0

@@ -5,20 +5,20 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from metabo.domain import Finite, sobol
+from metabo.domain import Box, Finite
 from metabo.errors import DataError
 from metabo.gp import Prior
-from metabo.shapes import Float
+from metabo.sources.points import inducing_points
 from metabo.sources.scattered import learn_scattered
 from metabo.sources.shared import learn
 from metabo.tasks import MeasuredFamily, TaskFamily
 
 MOST_SOURCES = 1000
-"""Number of sources to learn from if a family has more."""
-_LEAST_POINTS, _MOST_POINTS = 600, 1000
-"""Smallest and largest number of points at which sources are evaluated."""
-_CHECKS = 64
-"""Number of points at which the interpolation is checked."""
+"""Number of sources to learn from if a family has more; more teach little."""
+_PROBES = 24
+"""Number of sources that show where points are needed."""
+_MOST_ROWS = 1000
+"""Number of configurations to learn from if a table has more."""
 
 
 def learned_prior(
@@ -29,8 +29,8 @@ def learned_prior(
     Args:
         family: Family with source tasks.
         n_sources: Number of sources to learn from; if None all of them, or `MOST_SOURCES`.
-        n_points: Number of points at which they are evaluated; by default 600 to 1,000, more for
-            shorter lengthscales, or up to 1,000 of a finite domain.
+        n_points: Number of points at which they are evaluated; by default 200 to 800, as many as
+            the interpolation between them needs, or up to 1,000 of a finite domain.
 
     Returns:
         The prior, on the CPU.
@@ -40,6 +40,8 @@ def learned_prior(
             values are not finite, or all of them are constant.
     """
     most = min(family.max_sources, MOST_SOURCES) if n_sources is None else n_sources
+    if isinstance(family.domain, Box):  # its sources are as many as one likes
+        most = min(most, MOST_SOURCES)
     if most < 2:
         raise DataError(
             f"A prior is learned from at least 2 source tasks, but family `{family.name}` has "
@@ -54,31 +56,18 @@ def learned_prior(
     tasks = family.sources(most)
     if isinstance(family.domain, Finite):
         points = family.domain.points
-        n = min(len(points), _MOST_POINTS) if n_points is None else n_points
+        n = min(len(points), _MOST_ROWS) if n_points is None else n_points
         x = points[torch.arange(n) * len(points) // n]
         return replace(
             family.prior,
             learned=learn(family.prior, x, _values(tasks, x, most), is_exact=family.noise == 0),
         )
-    x, checks = inducing_points(family.prior, n_points)
+    x, checks = inducing_points(family.prior, family.sources(min(most, _PROBES)), n_points)
     y = _values(tasks, torch.cat([x, checks]), most)
     learned = learn(
         family.prior, x, y[:, : len(x)], checks, y[:, len(x) :], is_exact=family.noise == 0
     )
     return replace(family.prior, learned=learned)
-
-
-def inducing_points(
-    prior: Prior, n: int | None = None
-) -> tuple[Float[Tensor, "Z D"], Float[Tensor, "N D"]]:
-    """Return `n` points that cover the cube up to its faces, and others for checks.
-
-    Shorter lengthscales need more points, 600 to 1,000.
-    """
-    volume = float(prior.lengthscale.clamp(max=0.5).mean(0).mul(2).prod().reciprocal())
-    n = int(min(_MOST_POINTS, max(_LEAST_POINTS, 40 * volume))) if n is None else n
-    points = (0.5 + 1.1 * (sobol(n + _CHECKS, prior.dim) - 0.5)).clamp(0, 1)
-    return points[:n], points[n:]
 
 
 def _rows(domain: Finite, values: Tensor, n_points: int | None) -> list[tuple[Tensor, Tensor]]:

@@ -13,6 +13,7 @@ Nothing depends on the order of the sources, except for rounding.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,20 +22,17 @@ from torch import Tensor
 
 from metabo.errors import DataError
 from metabo.gp import GP, Cells, Groups, LearnedGP, LearnedPart, Prior, plain_log_evidence
-from metabo.gp.kernels import KernelName, correlation
+from metabo.gp.kernels import KernelName
 from metabo.gp.learned import inverse_covariance
 from metabo.shapes import Float
 from metabo.sources.groups import grouped
+from metabo.sources.interpolation import Interpolation
 from metabo.sources.weights import mixture_weights
 
 _MOST_RANK = 100
 """Largest number of features."""
 _LEAST_VARIANCE = 1e-9
 """Directions with less than this share of the sources' variance are left out."""
-_STRETCHES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
-"""Multiples of the prior's lengthscales to try for the interpolation."""
-_KERNELS: tuple[KernelName, ...] = ("rbf", "matern52")
-"""Kernels to try for the interpolation."""
 _SHARES = (1e-6, 1e-4, 1e-2, 1e-1)
 """Residual shares of the cells."""
 _GROUPS = (1, 4, 16, 64)
@@ -72,15 +70,18 @@ def learn(
     Raises:
         DataError: If a value is not finite, or all sources are constant.
     """
-    _require(y)
+    require_learnable(y)
     order = y.mean(-1).argsort()
-    y = y[order]
+    y, kernel, lengthscale = y[order], prior.kernel, prior.lengthscale[:1]
+    noise_share = torch.ones_like if not is_exact else torch.clone
     if checks is None or y_checks is None:
         checks, y_checks = x, y
     else:
         y_checks = y_checks[order]
-    kernel, lengthscale = _interpolation(prior, x, y, checks, y_checks)
-    space = _Space(prior, x, kernel, lengthscale[None], is_exact)
+        found = Interpolation.best(prior, x, y, checks, y_checks)
+        kernel, lengthscale = found.kernel, found.lengthscale
+        noise_share = torch.ones_like if not is_exact else torch.zeros_like
+    space = _Space(prior, x, kernel, lengthscale, noise_share)
     tried = [space.judged(y, checks, y_checks, n) for n in _GROUPS if n <= max(1, len(y) // 3)]
     return space.part(y, *max(tried, key=lambda one: one[0])[1:])
 
@@ -105,24 +106,6 @@ def mean_and_features(
     return rows, own[:, :n] * math.sqrt(len(y) - 1), deviation
 
 
-def _interpolation(
-    prior: Prior, x: Tensor, y: Tensor, checks: Tensor, truth: Tensor
-) -> tuple[KernelName, Tensor]:
-    """Return the kernel and the lengthscales that interpolate the sources best."""
-    if checks is x:
-        return prior.kernel, prior.lengthscale[0]
-    tried: dict[tuple[KernelName, float], float] = {}
-    for kernel in _KERNELS:
-        for stretch in _STRETCHES:
-            lengthscale = stretch * prior.lengthscale[:1]
-            weights = y @ inverse_covariance(x, kernel, lengthscale)
-            error = weights @ correlation(kernel, x, checks, lengthscale[0]) - truth
-            # The logarithm, so that a few points on a cliff do not decide.
-            tried[kernel, stretch] = float((error.square().mean(0) + 1e-300).log().mean())
-    kernel, stretch = min(tried, key=lambda choice: tried[choice])
-    return kernel, stretch * prior.lengthscale[0]
-
-
 @dataclass(frozen=True)
 class _Space:
     """What all learned parts that are compared have in common."""
@@ -131,7 +114,8 @@ class _Space:
     z: Tensor
     kernel: KernelName
     lengthscale: Tensor
-    is_exact: bool
+    noise_share: Callable[[Tensor], Tensor]
+    """Maps the residual shares of the cells to their shares of the noise."""
 
     def part(self, y: Tensor, n_groups: int, weight: Tensor | None = None) -> LearnedPart:
         """Return what the sources `y` teach, in groups, with weights of the kinds of cells."""
@@ -139,7 +123,7 @@ class _Space:
         groups, portion = Groups.none(len(size)), torch.zeros(0, dtype=y.dtype)
         if n_groups > 1 and len(size):
             groups, portion = grouped(coefficients, size, n_groups)
-        cells = _cells(portion, weight, self.is_exact)
+        cells = _cells(portion, weight, self.noise_share)
         weights = rows @ self._inverse
         return LearnedPart(self.z, weights, self.lengthscale, self.kernel, cells, groups)
 
@@ -187,14 +171,16 @@ class _Space:
         return inverse_covariance(self.z, self.kernel, self.lengthscale)
 
 
-def _cells(portion: Tensor, weight: Tensor | None, is_exact: bool) -> Cells:
+def _cells(
+    portion: Tensor, weight: Tensor | None, noise_share: Callable[[Tensor], Tensor]
+) -> Cells:
     """Return the cells of all sources, then those of the groups, for each residual share.
 
     Args:
         portion: Share of the sources in each group.
         weight: Prior probability of each residual share with all sources, then with the groups,
             and of the plain prior last; all the same if None.
-        is_exact: Whether tasks are observed without noise.
+        noise_share: Maps the residual shares to the shares of the noise.
     """
     n_shares, n_groups = len(_SHARES), len(portion)
     n_kinds = n_shares * (1 + (n_groups > 0))
@@ -216,13 +202,14 @@ def _cells(portion: Tensor, weight: Tensor | None, is_exact: bool) -> Cells:
         each,
         torch.ones_like(each),
         torch.zeros_like(each),
-        each if is_exact else torch.ones_like(each),
+        noise_share(each),
         (both / rest).log(),
         (weight[-1] / rest).log(),
     )
 
 
-def _require(y: Tensor) -> None:
+def require_learnable(y: Float[Tensor, "M Z"]) -> None:
+    """Raise `DataError` if a value is not finite, or all sources are constant."""
     is_wrong = ~torch.isfinite(y)
     if bool(is_wrong.any()):
         source, row = (int(i) for i in is_wrong.nonzero()[0])

@@ -1,0 +1,47 @@
+"""How to interpolate sources between the points at which they were evaluated."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from metabo.gp import Prior
+from metabo.gp.kernels import KernelName, correlation
+from metabo.gp.learned import inverse_covariance
+from metabo.shapes import Float
+
+_STRETCHES = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0)
+"""Multiples of the prior's lengthscales to try."""
+_KERNELS: tuple[KernelName, ...] = ("rbf", "matern52")
+"""Kernels to try."""
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """A kernel, its lengthscales, and how well they interpolate the sources."""
+
+    kernel: KernelName
+    """Kernel of the interpolation."""
+    lengthscale: Float[Tensor, "1 D"]
+    """Lengthscale in each dimension."""
+    error: Float[Tensor, " N"]
+    """Root mean square over the sources of the error at each point that was held out."""
+
+    @classmethod
+    def best(
+        cls,
+        prior: Prior,
+        x: Float[Tensor, "Z D"],
+        y: Float[Tensor, "M Z"],
+        checks: Float[Tensor, "N D"],
+        y_checks: Float[Tensor, "M N"],
+    ) -> "Interpolation":
+        """Return the interpolation from `x` that errs least at the points `checks`."""
+        tried = []
+        for kernel in _KERNELS:
+            for stretch in _STRETCHES:
+                lengthscale = stretch * prior.lengthscale[:1]
+                weights = y @ inverse_covariance(x, kernel, lengthscale)
+                error = weights @ correlation(kernel, x, checks, lengthscale[0]) - y_checks
+                tried.append(cls(kernel, lengthscale, error.square().mean(0).sqrt()))
+        # The logarithm, so that a few points on a cliff do not decide.
+        return min(tried, key=lambda one: float((one.error + 1e-150).log().mean()))
