@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 from metabo.devices import is_capturing
 from metabo.domain import require_inside
 from metabo.errors import DataError, OptionError, ShapeError
-from metabo.gp import GP, LearnedGP, Prior, reduced, views
+from metabo.gp import GP, LearnedGP, Mixture, Prior, reduced
 from metabo.shapes import Float, Int
 
 BeliefPullback = Callable[..., Tensor]
@@ -229,16 +229,16 @@ class BOState:
             return self.history.y.amax(-1) if self.n_observed else self.gp.mean
 
     @cached_property
-    def cell_weights(self) -> Float[Tensor, "E W"]:
-        """Probability of each cell of the learned prior, that of the plain prior last."""
+    def mixture(self) -> Mixture:
+        """The mixture of the learned prior's cells and the plain prior."""
         assert self.learned is not None, "only a state with a learned prior has cells"
         with torch.inference_mode(mode=False):  # cached, so it must be usable outside of it too
-            return self.learned.probabilities(self.gp)
+            return Mixture.by_evidence(self.gp, self.learned)
 
     @property
     def guard(self) -> Float[Tensor, " E"]:
         """Weight of the plain prior in the learned view."""
-        return self.cell_weights[:, -1]
+        return self.mixture.guard
 
     def belief(self, x: Float[Tensor, "E N D"]) -> Belief:
         """Return the belief about the points `x`, differentiable with respect to them."""
@@ -255,7 +255,7 @@ class BOState:
             mean, std, pull = self.gp.predict_with_pullback(x)
             belief = Belief(x, mean, std, self.best, self.history, self.step, self.budget)
             return belief, lambda d_mean, d_std, d_x, *_: pull(d_mean, d_std) + d_x
-        seen, pull_both = views(self.gp, self.learned, self.cell_weights, x)
+        seen, pull_both = self.mixture.views(x)
         belief = self._belief(x, seen.mean, seen.std, seen.learned_mean, seen.learned_std)
 
         def pullback(
@@ -299,8 +299,7 @@ class _Prediction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, state: BOState) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        assert state.learned is not None
-        seen, ctx.pullback = views(state.gp, state.learned, state.cell_weights, x)
+        seen, ctx.pullback = state.mixture.views(x)
         return seen.mean, seen.std, seen.learned_mean, seen.learned_std
 
     @staticmethod

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -132,3 +133,28 @@ def test_the_networks_gradient_is_autograds(activation, rng):
     score, gradient = score_and_gradient(af.network, x)
     torch.testing.assert_close(score, expected)
     torch.testing.assert_close(gradient, derivative)
+
+
+def test_after_the_horizon_the_score_is_the_residual_alone(rng):
+    shape = Architecture(
+        2, ("mean", "x", "log_ei"), (8,), normalize=True, residual="log_ei", residual_weight=4.0
+    )
+    cut = replace(shape, horizon=3)
+    for t in (2, 3, 4):
+        b = belief(rng, name="branin", t=t)
+        always, until = (NeuralAF(s, generator(0, "weights")).double() for s in (shape, cut))
+        expected = always(b)
+        if t >= 3:
+            shift = FEATURES["log_ei"].shift
+            expected = 4 * (FEATURES["log_ei"].values(b)[0] - shift)
+        torch.testing.assert_close(until(b), expected)
+        at = until.slopes(b)
+        torch.testing.assert_close(at.score, until(b))
+        if t < 3:
+            for one, other in zip(at, always.slopes(b), strict=True):
+                torch.testing.assert_close(one, other)
+
+
+def test_a_horizon_without_a_residual_is_refused():
+    with pytest.raises(OptionError, match="needs a `residual`"):
+        Architecture(2, horizon=3)

@@ -35,6 +35,7 @@ def test_it_says_all_a_run_needs(name):
     assert family.budget >= 1
     assert family.space.dim == family.domain.dim
     assert family.preset in PRESETS
+    assert family.regret_floor > 0
     assert family.summary == ("mean" if family.provenance else "median")
 
 

@@ -47,7 +47,7 @@ def test_every_cell_is_a_gaussian_process():
     for cell in range(5):
         only = torch.zeros(3, 5).double()
         only[:, cell] = 1
-        mean, variance, _ = gp.predict_with_pullback(at, only)
+        mean, variance, _ = gp.predict_with_pullback(at, gp.weighed(only))
         for episode in range(3):
             expected = dense(p, cell, x[episode], y[episode], at[episode])
             given = mean[episode, cell], variance[episode], gp.log_evidence[episode, cell]
@@ -67,8 +67,8 @@ def test_growing_by_rows_agrees_with_one_factorization(t, cells):
     at = data(t=4, seed=5)[0]
     weight = torch.ones(3, rows.cell.shape[1]).double() / rows.cell.shape[1]
     for one, other in zip(
-        rows.predict_with_pullback(at, weight)[:2],
-        whole.predict_with_pullback(at, weight)[:2],
+        rows.predict_with_pullback(at, rows.weighed(weight))[:2],
+        whole.predict_with_pullback(at, whole.weighed(weight))[:2],
         strict=True,
     ):
         torch.testing.assert_close(one, other, atol=1e-8, rtol=1e-8)
@@ -98,8 +98,8 @@ def test_an_episode_does_not_depend_on_the_others():
     together, alone = LearnedGP.of(p, x, y), LearnedGP.of(p, x[2:3], y[2:3])
     assert torch.equal(together.cell[2:3], alone.cell)
     weight = torch.rand(5, together.cell.shape[1]).double()
-    seen = together.predict_with_pullback(at, weight)[:2]
-    own = alone.predict_with_pullback(at[2:3], weight[2:3])[:2]
+    seen = together.predict_with_pullback(at, together.weighed(weight))[:2]
+    own = alone.predict_with_pullback(at[2:3], alone.weighed(weight[2:3]))[:2]
     for one, other in zip(seen, own, strict=True):
         assert torch.equal(one[2:3], other)
 

@@ -6,40 +6,40 @@ import pytest
 import torch
 from learned import data, numerical, prior
 
-from metabo.gp import GP, LearnedGP, views
+from metabo.gp import GP, LearnedGP, Mixture
 
 
 def both(p, x, y):
-    plain, learned = GP.of(p, x, y), LearnedGP.of(p, x, y)
-    return plain, learned, learned.probabilities(plain)
+    return Mixture.by_evidence(GP.of(p, x, y), LearnedGP.of(p, x, y))
 
 
 @pytest.mark.parametrize("t", [0, 6])
 @pytest.mark.parametrize("mean", ["zero", "observed"])
 def test_the_pullback_of_both_views_is_their_derivative(mean, t):
-    plain, learned, weights = both(prior(mean=mean), *data(t=t))
+    mixture = both(prior(mean=mean), *data(t=t))
     at = data(t=3, seed=5)[0]
-    seen, pullback = views(plain, learned, weights, at)
+    seen, pullback = mixture.views(at)
     names = ("mean", "std", "learned_mean", "learned_std")
     slopes = [torch.randn_like(seen.mean) for _ in names]
 
     def total(at):
-        seen = views(plain, learned, weights, at)[0]
+        seen = mixture.views(at)[0]
         return sum((d * getattr(seen, n)).sum() for d, n in zip(slopes, names, strict=True))
 
     torch.testing.assert_close(pullback(*slopes), numerical(total, at), atol=1e-5, rtol=1e-5)
 
 
 def test_the_learned_view_has_the_moments_of_the_mixture():
-    plain, learned, _ = both(prior(), *data())
     weights = torch.rand(3, 6).double().softmax(-1)
+    mixture = replace(both(prior(), *data()), probabilities=weights)
     at = data(t=4, seed=5)[0]
-    seen, _ = views(plain, learned, weights, at)
+    seen, _ = mixture.views(at)
     means, variances = [], []
     for cell in range(5):
         only = torch.zeros(3, 5).double()
         only[:, cell] = 1
-        mean, variance, _ = learned.predict_with_pullback(at, only)
+        learned = mixture.learned
+        mean, variance, _ = learned.predict_with_pullback(at, learned.weighed(only))
         means.append(mean[:, cell])
         variances.append(variance)
     mean = torch.stack([*means, seen.mean], 1)
@@ -57,13 +57,13 @@ def test_a_task_of_the_family_has_little_guard_and_another_has_much():
     columns = p.learned.columns(x)[0]
     inside = (columns[0] + torch.randn(3, generator=draw).double() @ columns[1:])[None]
     outside = torch.sin(20 * x.sum(-1))
-    guards = [both(p, x, y)[2][0, -1] for y in (inside, outside)]
+    guards = [both(p, x, y).guard[0] for y in (inside, outside)]
     assert guards[0] < 1e-3
     assert guards[1] > 0.8
 
 
 def test_without_a_guard_the_plain_prior_has_no_weight():
     p = prior()
-    weights = both(replace(p, learned=p.learned.unguarded()), *data())[2]
+    weights = both(replace(p, learned=p.learned.unguarded()), *data()).probabilities
     assert weights[:, -1].tolist() == [0.0, 0.0, 0.0]
     torch.testing.assert_close(weights.sum(-1), torch.ones(3).double())

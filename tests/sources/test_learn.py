@@ -53,7 +53,7 @@ def test_permuting_the_sources_changes_nothing_beyond_rounding():
         prior = replace(PRIOR, learned=learn(PRIOR, x, y[rows], checks, y_checks[rows]))
         plain, learned = GP.of(PRIOR, seen, values), LearnedGP.of(prior, seen, values)
         weight = learned.probabilities(plain)
-        means, variance, _ = learned.predict_with_pullback(at, weight[:, :-1])
+        means, variance, _ = learned.predict_with_pullback(at, learned.weighed(weight[:, :-1]))
         predictions.append(((weight[:, :-1, None] * means).sum(1), variance, weight[:, -1]))
     for one, other in zip(*predictions, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-7)
@@ -69,7 +69,9 @@ def test_a_task_of_the_family_is_soon_known(name):
     x, at = torch.rand(2, 20, 10, family.domain.dim, generator=draw, dtype=torch.float64)
     plain, learned = GP.of(prior, x, tasks(x)), LearnedGP.of(prior, x, tasks(x))
     weight = learned.probabilities(plain)[:, :-1]
-    mean = (weight[..., None] * learned.predict_with_pullback(at, weight)[0]).sum(1)
+    mean = (weight[..., None] * learned.predict_with_pullback(at, learned.weighed(weight))[0]).sum(
+        1
+    )
     error, before = (mean - tasks(at)).abs().median(), plain.predict(at)[0] - tasks(at)
     assert error < 0.02 * before.abs().median()
 
@@ -94,7 +96,7 @@ def test_sources_that_all_agree_leave_only_the_mean():
     prior, at = replace(PRIOR, learned=part), torch.rand(1, 4, 2).double()
     gp = LearnedGP.of(prior, at, torch.zeros(1, 4).double())
     weight = gp.probabilities(GP.of(PRIOR, at, torch.zeros(1, 4).double()))
-    assert bool(gp.predict_with_pullback(at, weight[:, :-1])[0].isfinite().all())
+    assert bool(gp.predict_with_pullback(at, gp.weighed(weight[:, :-1]))[0].isfinite().all())
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])

@@ -7,7 +7,7 @@ import torch
 
 import metabo
 from metabo.errors import DataError
-from metabo.gp import GP, LearnedGP, Prior, views
+from metabo.gp import GP, LearnedGP, Mixture, Prior
 from metabo.gp.kernels import correlation
 from metabo.sources.expectation import Coefficients, chosen, improved, learned
 from metabo.sources.inducing import Inducing, batched
@@ -52,8 +52,7 @@ def seen_and_unseen(seed=500, n_tasks=20, n=5):
 
 def learned_view(prior, x, y, at):
     plain, gp = GP.of(replace(prior, learned=None), x, y), LearnedGP.of(prior, x, y)
-    both, _ = views(plain, gp, gp.probabilities(plain), at)
-    return both
+    return Mixture.by_evidence(plain, gp).views(at)[0]
 
 
 def prepared(prior, rows):

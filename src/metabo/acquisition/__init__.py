@@ -5,7 +5,7 @@ from metabo.acquisition.base import AcquisitionFunction, HasAscent, Slopes, clim
 from metabo.acquisition.ensemble import merged
 from metabo.acquisition.features import FEATURES
 from metabo.acquisition.mixture import GMMUCB, Mixture
-from metabo.acquisition.neural import Architecture, NeuralAF, silence
+from metabo.acquisition.neural import Architecture, NeuralAF
 from metabo.acquisition.on_learned import OnLearned
 from metabo.acquisition.schedule import Schedule
 from metabo.acquisition.transfer import TAF, Experts, LogTAF, Ranking
@@ -32,6 +32,5 @@ __all__ = [
     "Slopes",
     "climbable",
     "merged",
-    "silence",
     "slopes_of",
 ]

@@ -1,5 +1,6 @@
 """The neural acquisition function: an MLP that scores points one at a time."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -21,8 +22,9 @@ from metabo.acquisition.perceptron import (
     score_and_gradient,
     scores,
 )
+from metabo.devices import is_capturing
 from metabo.errors import OptionError, ShapeError, unknown
-from metabo.rules import number
+from metabo.rules import MAX_COUNT, number, whole
 from metabo.shapes import Float
 from metabo.state import Belief
 
@@ -79,6 +81,11 @@ class Architecture:
 
     Sampling from the softmax of w log EI chooses a point with probability proportional to EI^w.
     """
+    horizon: int | None = None
+    """Number of evaluations after which the score is the residual alone; the network's if None.
+
+    Training has seen no more, and what a network says about the rest of a run would be a guess.
+    """
 
     def __post_init__(self) -> None:
         """Check the names and sizes."""
@@ -100,6 +107,10 @@ class Architecture:
                 f"`residual` must be one of the features other than `x`, but got "
                 f"`{self.residual}`. Add it to `features`, or choose another `residual` or None."
             )
+        if self.horizon is not None:
+            whole(0, MAX_COUNT).require("horizon", self.horizon)
+            if self.residual is None:
+                raise OptionError("A `horizon` needs a `residual`, which is the score after it.")
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(
                 f"`hidden` must be layer widths of at least 1, but got {self.hidden}."
@@ -189,12 +200,19 @@ class NeuralAF(nn.Module):
 
     def forward(self, belief: Belief) -> Float[Tensor, "E N"]:
         """Score every point, in the precision of the belief (float64)."""
+        if self._is_over(belief):
+            self._require_dim(belief)
+            return self._residual(belief)[0]
         return self.score(self.features(belief)).to(belief.mean.dtype)
 
     @torch.no_grad()
     def slopes(self, belief: Belief) -> Slopes:
         """Return the scores and their derivatives in the belief, without autograd."""
         self._require_dim(belief)
+        if self._is_over(belief):
+            score, pull = self._residual(belief)
+            weight = self.architecture.residual_weight
+            return Slopes(score, *pull(torch.full_like(score, weight)[..., None]))  # type: ignore[arg-type]
         raw, pull = columns_and_pull(belief, self.architecture.features)
         score, gradient = score_and_gradient(self.network, self._normalized(raw))
         score, gradient = score.to(raw.dtype), gradient * self.scale
@@ -203,6 +221,20 @@ class NeuralAF(nn.Module):
             score = score + weight * (raw[..., self.added] - self.shift[self.added])
             gradient[..., self.added] += weight
         return Slopes(score, *pull(gradient))  # type: ignore[arg-type]
+
+    def _is_over(self, belief: Belief) -> bool:
+        """Tell whether the run is beyond the evaluations that the network was trained for."""
+        horizon = self.architecture.horizon
+        # A recorded rollout cannot look at the step; training never goes beyond the horizon.
+        return (
+            horizon is not None and not is_capturing(belief.step) and int(belief.step) >= horizon
+        )
+
+    def _residual(self, belief: Belief) -> tuple[Tensor, Callable[..., tuple[Tensor | None, ...]]]:
+        """Return the score without the network, and the pull of the feature it consists of."""
+        column, pull = columns_and_pull(belief, (cast(str, self.architecture.residual),))
+        shift = 0.0 if self.added is None else self.shift[self.added]
+        return self.architecture.residual_weight * (column[..., 0] - shift), pull
 
     def _normalized(self, raw: Tensor) -> Tensor:
         # Not `next(self.parameters())`: walking the modules takes longer than a layer.
@@ -215,14 +247,6 @@ class NeuralAF(nn.Module):
                 f"This acquisition function was trained for points of {dim} dimensions, "
                 f"but the points have {given}. Use one that fits."
             )
-
-
-@torch.no_grad()
-def silence(af: NeuralAF) -> None:
-    """Set the last layer to zero, so that the score is that of the residual alone."""
-    last = cast(nn.Linear, af.network[-1])
-    last.weight.zero_()
-    last.bias.zero_()
 
 
 def _column(architecture: Architecture) -> int | None:

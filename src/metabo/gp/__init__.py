@@ -13,7 +13,7 @@ from metabo.gp.prior import JITTER, Prior
 from metabo.gp.reduction import reduced
 from metabo.gp.source_posteriors import SourcePosteriors, observed_means
 from metabo.gp.standardize import default_prior, fitted_prior, least_to_fit, standardized
-from metabo.gp.views import Views, views
+from metabo.gp.views import Mixture, Views
 
 __all__ = [
     "GP",
@@ -27,6 +27,7 @@ __all__ = [
     "LearnedPart",
     "Likelihood",
     "LogNormal",
+    "Mixture",
     "Prior",
     "Pullback",
     "SourcePosteriors",
@@ -40,5 +41,4 @@ __all__ = [
     "plain_log_evidence",
     "reduced",
     "standardized",
-    "views",
 ]

@@ -28,7 +28,8 @@ from torch import Tensor
 
 from metabo.errors import DataError
 from metabo.gp.cells import Cells
-from metabo.gp.kernels import KERNELS, SLOPES, KernelName, square_distance
+from metabo.gp.grids import AtGrids, is_shared
+from metabo.gp.kernels import KERNELS, WITH_SLOPES, KernelName, square_distance
 from metabo.shapes import Float
 
 INTERPOLATION_JITTER = 1e-9
@@ -125,19 +126,21 @@ class LearnedPart:
         self, x: Float[Tensor, "E N D"]
     ) -> tuple[Float[Tensor, "E R N"], ColumnPullback]:
         """Return mean and features, and a function from derivatives in them to those in `x`."""
+        if not is_shared(x):
+            return self._computed(x)
+        columns = self._at_grids(x).expand(x.shape[0], -1, -1)
+        return columns, lambda d_columns: self._computed(x)[1](d_columns)
+
+    def _computed(self, x: Float[Tensor, "E N D"]) -> tuple[Tensor, ColumnPullback]:
         episodes = x.shape[0]
-        # Points that all episodes share, such as a grid, are computed once.
-        x = x[:1] if x.stride(0) == 0 else x
         at = x * self._inverse_lengthscale
-        r2 = square_distance(self._scaled_z.expand(len(x), -1, -1), at)  # E Z N
-        k = KERNELS[self.kernel](r2)
+        r2 = square_distance(self._scaled_z.expand(episodes, -1, -1), at)  # E Z N
+        k, slope = WITH_SLOPES[self.kernel](r2)
         # One product per episode, so that its numbers do not depend on the others.
-        weights = self.weights.expand(len(x), -1, -1)
-        columns = torch.bmm(weights, k).expand(episodes, -1, -1)
+        columns = torch.bmm(self.weights.expand(episodes, -1, -1), k)
 
         def pullback(d_columns: Tensor) -> Tensor:
-            own = self.weights.mT.expand(episodes, -1, -1)
-            d_r2 = torch.bmm(own, d_columns) * SLOPES[self.kernel](r2, k)  # E Z N
+            d_r2 = torch.bmm(self.weights.mT.expand(episodes, -1, -1), d_columns) * slope
             towards = torch.bmm(d_r2.mT, self._scaled_z.expand(episodes, -1, -1))
             return (at * d_r2.sum(-2).unsqueeze(-1) - towards) * (2 * self._inverse_lengthscale)
 
@@ -167,6 +170,10 @@ class LearnedPart:
         spread = self.groups.spread
         eye = torch.eye(self.rank, dtype=spread.dtype, device=spread.device)
         return torch.cat([eye[None], spread @ spread.mT])
+
+    @cached_property
+    def _at_grids(self) -> AtGrids:
+        return AtGrids(lambda x: self._computed(x)[0])
 
     @cached_property
     def _inverse_lengthscale(self) -> Float[Tensor, "1 1 D"]:

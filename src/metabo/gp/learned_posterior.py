@@ -17,6 +17,7 @@ dropped, on a fixed schedule, so that the cost of a candidate stays about the sa
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -38,6 +39,17 @@ After t observations it is the first number divided by t, but no less than the s
 """
 _SETTLED = _LIVE // _FEWEST
 """Number of observations after which no more cells are dropped."""
+
+
+class Weighed(NamedTuple):
+    """Probabilities of the cells, and what of the variance follows from them alone."""
+
+    p: Float[Tensor, "E C"]
+    """Probability of each cell; they sum to 1 or, beside a guard, to less."""
+    covariance: Float[Tensor, "E R R"]
+    """Sum of c^2 S over the cells, times their probabilities."""
+    constant: Float[Tensor, "E 1"]
+    """Sum of c^2 s signal + o, the variance that is the same at all points, likewise."""
 
 
 @dataclass(frozen=True)
@@ -140,11 +152,16 @@ class LearnedGP:
         guard = plain_log_evidence(plain) + self.part.cells.log_plain
         return torch.cat([self._log_joint, guard.unsqueeze(-1)], -1).softmax(-1)
 
+    def weighed(self, p: Float[Tensor, "E C"]) -> Weighed:
+        """Return what predictions need to know of the cells' probabilities, for any points."""
+        constant = (p * (self._square * self._residual + self._offset)).sum(-1, keepdim=True)
+        return Weighed(p, self._mixed_covariance(p), constant)
+
     def predict_with_pullback(
-        self, x: Float[Tensor, "E N D"], probabilities: Float[Tensor, "E C"]
+        self, x: Float[Tensor, "E N D"], weighed: Weighed
     ) -> tuple[Float[Tensor, "E C N"], Float[Tensor, "E N"], CellsPullback]:
         """Return each cell's mean, and the sum of their variances times their probabilities."""
-        prior, p = self.prior, probabilities
+        prior, p = self.prior, weighed.p
         columns, pull_columns = self.part.columns_with_pullback(x)
         phi = columns[:, 1:]
         at = x * self._inverse_lengthscale
@@ -155,9 +172,8 @@ class LearnedGP:
         centre = self._scale.unsqueeze(-1) * self._centre  # E C R
         prior_mean = torch.baddbmm(self._scale.unsqueeze(-1) * columns[:, :1], centre, phi)
         mean = prior_mean + gain.view_as(prior_mean)
-        image = torch.bmm(self._mixed_covariance(p), phi)  # E R N
-        constant = (p * (self._square * self._residual + self._offset)).sum(-1, keepdim=True)
-        bound = (phi * image).sum(1) + constant
+        image = torch.bmm(weighed.covariance, phi)  # E R N
+        bound = (phi * image).sum(1) + weighed.constant
         explained = torch.einsum("ec,ectn->en", p, v.square())
         variance, floor = bound - explained, VARIANCE_FLOOR * bound
 

@@ -143,6 +143,7 @@ def save(
             "feature_scale": a.feature_scale,
             "residual": a.residual,
             "residual_weight": a.residual_weight,
+            **({} if a.horizon is None else {"horizon": a.horizon}),
         },
         "weights_sha256": digest,
         **({} if learned is None else {learned_prior.FIELD: learned_prior.described(learned)}),

@@ -190,6 +190,7 @@ _ARCHITECTURE = {
     "feature_scale": number(),
     "residual": optional(NAME),
     "residual_weight": number(),
+    "horizon": optional(whole(0, MAX_COUNT)),
 }
 """Rules for the fields of an architecture."""
 _BUDGET = Rule(

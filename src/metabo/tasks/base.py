@@ -96,6 +96,11 @@ class TaskFamily(Protocol):
         ...
 
     @property
+    def regret_floor(self) -> float:
+        """Smallest regret worth telling apart: below it, lower is not better in training."""
+        ...
+
+    @property
     def preset(self) -> str:
         """Name of the default training preset."""
         ...

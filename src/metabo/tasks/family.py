@@ -37,6 +37,8 @@ class ParametricFamily:
     """Standard deviation of the Gaussian noise in observed values."""
     n_sources: int | None = None
     """Number of source tasks that `sample` draws from; if None, every draw is a new task."""
+    regret_floor: float = 1e-6
+    """Smallest regret worth telling apart; larger if the optimum is known less exactly."""
     preset: str = "default"
     """Name of the default training preset."""
 

@@ -106,11 +106,11 @@ class TrainConfig:
     """Difference between neighbouring budgets; on a GPU, each budget is recorded as a graph."""
     horizon: int | None = None
     """Number of evaluations in an episode of the training, if fewer than the budget: with a
-    learned prior the first ones decide. The AF is for the whole budget nevertheless."""
+    learned prior the first ones decide. Later on the AF is its residual alone, if it has one."""
     reward: Literal["log", "linear"] = "log"
     """Reward of a step with regret R: -log10 R (`log`) or -R (`linear`)."""
-    reward_floor: float = 1e-20
-    """Smallest regret that the logarithmic reward distinguishes."""
+    reward_floor: float | None = 1e-20
+    """Smallest regret that the logarithmic reward distinguishes; the family's own if None."""
 
     gamma: float = 0.98
     """Discount factor of rewards."""
@@ -191,7 +191,15 @@ class TrainConfig:
             self.feature_scale,
             self.residual,
             self.residual_weight,
+            self._last_correction,
         )
+
+    @property
+    def _last_correction(self) -> int | None:
+        """Number of evaluations after which the network is not used; None to use it always."""
+        if self.residual is None:
+            return None
+        return self.horizon if self.iterations else 0
 
     @property
     def end(self) -> int:

@@ -62,7 +62,7 @@ _DEFAULT = {
     "final_learning_rate": 1e-5,
     "max_gradient_norm": 0.5,
     "entropy_coefficient": 0.001,
-    "reward_floor": 1e-6,
+    "reward_floor": None,
     "precision": "tf32",
 }
 

@@ -47,6 +47,11 @@ def starting_prior(config: TrainConfig, family: TaskFamily) -> Prior:
     return learned_prior(family, config.sources) if config.prior == "learned" else family.prior
 
 
+def regret_floor(config: TrainConfig, family: TaskFamily) -> float:
+    """Return the smallest regret that the reward distinguishes."""
+    return family.regret_floor if config.reward_floor is None else config.reward_floor
+
+
 def validation_tasks(family: TaskFamily, config: TrainConfig) -> Tasks:
     """Return the validation tasks, or some training tasks if the family has no others."""
     source = family.validation() or family
@@ -87,7 +92,7 @@ def collect(
     episodes = rollout(
         policy, tasks, family, seed=seed, budget=budget, prior=prior, on_step=record
     )
-    earned = rewards(episodes.regret, config.reward, config.reward_floor).float()
+    earned = rewards(episodes.regret, config.reward, regret_floor(config, family)).float()
     step = torch.arange(budget, device=earned.device).expand(len(earned), -1)
     before = torch.nn.functional.pad(episodes.regret, (1, -1)).float()
     values = critic(step, budget, before)

@@ -16,7 +16,7 @@ from typing import TextIO
 import torch
 from torch import Tensor, nn
 
-from metabo.acquisition import NeuralAF, silence
+from metabo.acquisition import NeuralAF
 from metabo.devices import matmul_precision, require_device
 from metabo.errors import DataError, MetaBOError
 from metabo.loop import Episodes, rollout
@@ -45,7 +45,13 @@ from metabo.training.interrupt import TrainingInterrupted, noticed_interrupts
 from metabo.training.log import Event, forget_after
 from metabo.training.ppo import LOSS_PARTS, Batch, update
 from metabo.training.rewards import rewards
-from metabo.training.rollouts import collect, starting_prior, training_searches, validation_tasks
+from metabo.training.rollouts import (
+    collect,
+    regret_floor,
+    starting_prior,
+    training_searches,
+    validation_tasks,
+)
 
 
 class TrainingError(MetaBOError, ArithmeticError):
@@ -79,6 +85,7 @@ class Trainer:
         self.family = family if config.sources is None else family.restricted(config.sources)
         self.judge = self.family.validation()
         """Family of the validation tasks; None if there are none."""
+        self.floor = regret_floor(config, self.family)
         self.prior = starting_prior(config, self.family).to(config.device)
         self.searches = training_searches(config, self.family)
         self.budgets = config.budgets(self.family.budget)
@@ -168,7 +175,7 @@ class Trainer:
             budget,
             self.searches[number % len(self.searches)],
         )
-        earned = rewards(episodes.regret, config.reward, config.reward_floor).mean()
+        earned = rewards(episodes.regret, config.reward, self.floor).mean()
         regret = episodes.regret[:, -1].median()
         order = minibatch_order(config, number, len(batch.index))
         # As a tensor: a recorded update would treat every other number as a new form.
@@ -246,7 +253,7 @@ class Trainer:
         scores = []
         for search in dict.fromkeys(self.searches):  # each candidate set once
             regret = self.attempt(tasks, key, search)
-            scores.append(rewards(regret, config.reward, config.reward_floor).mean().item())
+            scores.append(rewards(regret, config.reward, self.floor).mean().item())
         score = sum(scores) / len(scores)
         # Scores on training tasks are not informative: in that case keep the last weights.
         best = self.progress.best_score
@@ -288,8 +295,6 @@ class Trainer:
             self._validate()
         af = NeuralAF(self.af.architecture)
         af.load_state_dict({k: v.cpu() for k, v in self.best.items()})
-        if not self.config.iterations:
-            silence(af)
         path = self.out / "af.safetensors"
         prior = self.prior.to("cpu")
         card = training_card(af, prior, self.family, self.config, self.progress)

@@ -51,7 +51,7 @@ def of_our_gp(prior, cell, x, y, at):
         gp = gp.grown(x[None, t], y[t])
     probabilities = torch.zeros(1, len(prior.learned.cells.share), dtype=torch.float64)
     probabilities[0, cell] = 1
-    mean, variance, _ = gp.predict_with_pullback(at[None], probabilities)
+    mean, variance, _ = gp.predict_with_pullback(at[None], gp.weighed(probabilities))
     return mean[0, cell], variance[0]
 
 

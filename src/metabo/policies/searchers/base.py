@@ -41,5 +41,9 @@ def queried(x: Float[Tensor, "E N D"], history: History) -> Bool[Tensor, "E N"]:
 
 
 def for_all(points: Float[Tensor, "N D"], state: BOState) -> Float[Tensor, "E N D"]:
-    """Repeat the points for every episode, without copying them."""
-    return points.expand(state.n_episodes, -1, -1)
+    """Repeat the points for every episode, without copying them.
+
+    The stride of the episodes' axis is 0, even for a single episode: what is computed at such
+    points can be kept (`metabo.gp.grids`).
+    """
+    return points.as_strided((state.n_episodes, *points.shape), (0, *points.stride()))

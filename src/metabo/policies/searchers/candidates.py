@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from metabo.acquisition import AcquisitionFunction
+from metabo.gp.grids import is_shared
 from metabo.shapes import Float, Int
 from metabo.state import Belief, BOState, LearnedView
 
@@ -93,9 +94,9 @@ def _rows(state: BOState, x: Tensor) -> int:
     rows = max(1, state.n_observed)
     if state.learned is None:
         return rows
-    rows = rows * (1 + state.cell_weights.shape[1])
-    is_shared = x.stride(0) == 0  # its features are computed once for all episodes
-    return rows if is_shared else max(rows, len(state.learned.part.z))
+    rows = rows * (2 + state.learned.cell.shape[1])
+    # The features of points that episodes share are computed once.
+    return rows if is_shared(x) else max(rows, len(state.learned.part.z))
 
 
 def first_best(score: Float[Tensor, "E N"]) -> Int[Tensor, " E"]:

@@ -104,6 +104,10 @@ PHYSICAL_PRIOR = Prior.of(
 )
 
 
+REGRET_FLOOR = 0.01
+"""Smallest regret worth telling apart: the optimum is only about the maximum."""
+
+
 def furuta_reference_family(
     scale: Range = (0.75, 1.25), *, fused: Fused = "cuda"
 ) -> ParametricFamily:
@@ -144,4 +148,6 @@ def _family(
     def make(values: Mapping[str, Tensor]) -> FurutaTasks:
         return FurutaTasks.of(model, box, values)
 
-    return ParametricFamily(name, box.space, prior, 50, ParameterBox(parameters), make)
+    return ParametricFamily(
+        name, box.space, prior, 50, ParameterBox(parameters), make, regret_floor=REGRET_FLOOR
+    )

@@ -14,7 +14,7 @@ from metabo.shapes import Float, Int
 from metabo.space import Space
 from metabo.tasks.base import Summary, Tasks
 from metabo.tasks.family import NOISE
-from metabo.tasks.furuta.family import PHYSICAL_BOX, PHYSICAL_PRIOR, furuta_family
+from metabo.tasks.furuta.family import PHYSICAL_BOX, PHYSICAL_PRIOR, REGRET_FLOOR, furuta_family
 from metabo.tasks.furuta.gains import GainBox
 from metabo.tasks.furuta.hardware import Variation, require_mujoco, run
 from metabo.tasks.parameters import read_records
@@ -109,6 +109,8 @@ class FurutaReal:
     """Name that the family is registered under."""
     budget: int = 25
     """Number of evaluations in an episode."""
+    regret_floor: float = REGRET_FLOOR
+    """Smallest regret worth telling apart."""
     preset: str = "default"
     """Name of the default training preset; training on the machines themselves is not intended."""
 

@@ -62,6 +62,8 @@ class TabularFamily:
     one."""
     split: Split = field(default_factory=Split)
     """Split of the table's data sets."""
+    regret_floor: float = 1e-6
+    """Smallest regret worth telling apart."""
     preset: str = "table"
     """Name of the default training preset."""
 
