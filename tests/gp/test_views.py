@@ -67,3 +67,20 @@ def test_without_a_guard_the_plain_prior_has_no_weight():
     weights = both(replace(p, learned=p.learned.unguarded()), *data()).probabilities
     assert weights[:, -1].tolist() == [0.0, 0.0, 0.0]
     torch.testing.assert_close(weights.sum(-1), torch.ones(3).double())
+
+
+@pytest.mark.parametrize("t", [1, 2, 5])
+def test_sources_are_not_given_up_at_once(t):
+    p = prior()
+    x = data(t=t)[0]
+    guard = both(p, x, torch.full(x.shape[:2], 1e3).double()).guard
+    torch.testing.assert_close(guard, torch.full_like(guard, t**2 / (1 + t**2)))
+
+
+def test_a_guard_that_was_likely_before_the_first_value_stays_so():
+    p = prior()
+    likely = replace(p.learned.cells, log_plain=p.learned.cells.log_odds * 0 + 3.0)
+    p = replace(p, learned=replace(p.learned, cells=likely))
+    x = data(t=1)[0]
+    guard = both(p, x, torch.full(x.shape[:2], 1e3).double()).guard
+    assert (guard.logit() - likely.log_odds).abs().max() < 1e-9

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Literal
 
@@ -20,7 +21,8 @@ PriorName = Literal["plain", "learned"]
 def on_prior(name: str) -> Callable[..., Policy]:
     """Return a builder of a classical method for a setting, with the options of its prior.
 
-    On a learned prior there is no initial design: the sources say where to start.
+    On a learned prior there is no initial design, because the sources say where to start, unless
+    the plain prior explained left-out sources better than what was learned from the others.
     """
     builder = CLASSICAL[name]
 
@@ -39,8 +41,10 @@ def on_prior(name: str) -> Callable[..., Policy]:
             return policy
         part = _learned(setting, M, N)
         part = part if guard else part.unguarded()
-        policy = Maximize(OnLearned(_af(policy)), setting.search)
-        return Informed(policy, part.to(setting.device))
+        on_learned = Maximize(OnLearned(_af(policy)), setting.search)
+        if isinstance(policy, StartAt) and float(part.cells.log_odds) > 0:
+            return Informed(replace(policy, then=on_learned), part.to(setting.device))
+        return Informed(on_learned, part.to(setting.device))
 
     if name == "random":  # has no model
         return _plain(builder)

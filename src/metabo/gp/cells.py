@@ -55,14 +55,22 @@ class Cells:
 
     def unguarded(self) -> "Cells":
         """Return the cells without the plain prior among them."""
-        total = self.log_weight.logsumexp(0)
         never = torch.full_like(self.log_plain, -torch.inf)
-        return replace(self, log_weight=self.log_weight - total, log_plain=never)
+        return replace(self, log_weight=self.log_weight - self._log_total, log_plain=never)
+
+    @property
+    def log_odds(self) -> Float[torch.Tensor, ""]:
+        """Logarithm of the prior odds of the plain prior."""
+        return self.log_plain - self._log_total
 
     @cached_property
     def n_of_all(self) -> int:
         """Number of cells of all sources together, which come first."""
         return int((self.group == 0).sum())
+
+    @property
+    def _log_total(self) -> Float[torch.Tensor, ""]:
+        return self.log_weight.logsumexp(0)
 
 
 _ONE = torch.ones(1, dtype=torch.float64)

@@ -14,6 +14,7 @@ There may be hundreds of cells at first. After each observation the least probab
 dropped, on a fixed schedule, so that the cost of a candidate stays about the same.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -39,6 +40,12 @@ After t observations it is the first number divided by t, but no less than the s
 """
 _SETTLED = _LIVE // _FEWEST
 """Number of observations after which no more cells are dropped."""
+_PATIENCE = 2
+"""After t observations, the odds of the plain prior are at most t to this power.
+
+Sources that did not expect the first values can still say much about the shape of a task, and its
+first values depend on each other more than any prior knows. So they are not given up at once.
+"""
 
 
 class Weighed(NamedTuple):
@@ -148,8 +155,15 @@ class LearnedGP:
         return (pivots.log() - 0.5 * self.white.square()).sum(-1)
 
     def probabilities(self, plain: GP) -> Float[Tensor, "E W"]:
-        """Return the posterior probability of each cell, and of the plain prior last."""
-        guard = plain_log_evidence(plain) + self.part.cells.log_plain
+        """Return the probability of each cell, and of the plain prior last, the guard.
+
+        Up to a limit of the guard, they are the posterior probabilities.
+        """
+        cells = self.part.cells
+        guard = plain_log_evidence(plain) + cells.log_plain
+        if t := self.x.shape[1]:
+            most = self._log_joint.logsumexp(-1) + cells.log_odds.clamp_min(0)
+            guard = torch.minimum(guard, most + _PATIENCE * math.log(t))
         return torch.cat([self._log_joint, guard.unsqueeze(-1)], -1).softmax(-1)
 
     def weighed(self, p: Float[Tensor, "E C"]) -> Weighed:

@@ -16,6 +16,7 @@ _PLAIN = (
     "prior=plain",
     "features=mean,std,x,progress,incumbent,improvement,log_std,log_ei,novelty",
     "entropy_coefficient=0.01",
+    "reward_floor=1e-6",
     "residual=none",
     "residual_weight=1",
     "group=1",
