@@ -224,9 +224,16 @@ class BOState:
 
     @cached_property
     def best(self) -> Float[Tensor, " E"]:
-        """Largest value observed in each episode; 0 before any observation."""
+        """Largest value observed in each episode; a usual one before any observation.
+
+        That is the mean of the sources for a learned prior, and otherwise 0.
+        """
         with torch.inference_mode(mode=False):  # cached, so it must be usable outside of it too
-            return self.history.y.amax(-1) if self.n_observed else self.gp.mean
+            if self.n_observed:
+                return self.history.y.amax(-1)
+            if self.learned is None:
+                return self.gp.mean
+            return self.learned.part.level.expand(self.n_episodes)
 
     @cached_property
     def mixture(self) -> Mixture:

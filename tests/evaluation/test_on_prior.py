@@ -11,9 +11,7 @@ from metabo.sources import learned_prior
 
 
 @pytest.mark.parametrize(("log_plain", "start"), [(-4.0, Maximize), (4.0, StartAt)])
-def test_a_run_starts_at_the_midpoint_only_if_sources_teach_nothing(
-    monkeypatch, log_plain, start
-):
+def test_a_run_starts_at_the_midpoint_only_if_sources_teach_nothing(monkeypatch, log_plain, start):
     branin = family("branin")
     part = learned_prior(branin, 5, 40).learned
     object.__setattr__(part.cells, "log_plain", torch.tensor(log_plain).double())

@@ -32,6 +32,8 @@ from metabo.gp.grids import AtGrids, is_shared
 from metabo.gp.kernels import KERNELS, WITH_SLOPES, KernelName, square_distance
 from metabo.shapes import Float
 
+_PROMISING = 64
+"""Number of promising points, about."""
 INTERPOLATION_JITTER = 1e-9
 """Share of the diagonal added to k(Z, Z) before it is inverted."""
 
@@ -160,6 +162,23 @@ class LearnedPart:
         return replace(self, cells=self.cells.unguarded())
 
     @cached_property
+    def level(self) -> Float[Tensor, ""]:
+        """Mean of the sources at the inducing points, in units of a new task of typical scale."""
+        scale = (self.cells.log_weight.softmax(0) * self.cells.scale).sum()
+        return scale * self._at_z[0].mean()
+
+    @cached_property
+    def promising(self) -> Float[Tensor, "n D"]:
+        """Inducing points where a task like the sources may have its maximum.
+
+        They are the best ones on average over all sources and for each group. A good region may
+        be so small that no grid has a point in it.
+        """
+        value = self._at_z[0] + self.centre @ self._at_z[1:]  # A Z
+        n = min(max(1, _PROMISING // len(value)), value.shape[1])
+        return self.z[value.topk(n, -1).indices.unique()]
+
+    @cached_property
     def centre(self) -> Float[Tensor, "A R"]:
         """Mean coefficients of all sources together, then of each group."""
         return torch.nn.functional.pad(self.groups.centre, (0, 0, 1, 0))
@@ -170,6 +189,10 @@ class LearnedPart:
         spread = self.groups.spread
         eye = torch.eye(self.rank, dtype=spread.dtype, device=spread.device)
         return torch.cat([eye[None], spread @ spread.mT])
+
+    @cached_property
+    def _at_z(self) -> Float[Tensor, "R Z"]:
+        return self._computed(self.z[None])[0][0]
 
     @cached_property
     def _at_grids(self) -> AtGrids:

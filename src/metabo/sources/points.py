@@ -4,6 +4,9 @@ The first points cover the cube evenly. The others are added in rounds, until th
 between them errs little. In each round a few sources show where it errs, and the next point is
 always the one of a large pool where the error is largest that is left: the error measured, times
 the share of the kernel's deviation that the points added since leave there.
+
+The pool covers the cube evenly, too, and lies more densely around the best points of these sources:
+a good region may be tiny, and it is where the next task will be evaluated.
 """
 
 import torch
@@ -25,7 +28,12 @@ _ENOUGH = 1e-4
 _POOL = 4096
 """Number of points to choose from."""
 _CHECKS = 64
-"""Number of points at which the interpolation is checked in the end; they are not in the pool."""
+"""Number of points at which the interpolation is checked in the end; they are not in the pool.
+As many of them cover the cube as lie around the best points of the sources."""
+_REACHES = (0.1, 0.05, 0.02)
+"""Half the edges of the cubes around the best points, each around the best point so far."""
+_NEAR = 32
+"""Number of points in each of these cubes."""
 
 
 def covering(n: int, dim: int) -> tuple[Float[Tensor, "Z D"], Float[Tensor, "N D"]]:
@@ -46,13 +54,18 @@ def inducing_points(
         tasks: A few of the sources, which show where functions bend.
         n_points: Number of points; by default as many as the interpolation needs, 200 to 800.
     """
-    pool, checks = covering(_POOL, prior.dim)
-    y = tasks(pool.expand(tasks.optimum.shape[0], -1, -1))
+    even, even_checks = covering(_POOL, prior.dim)
+    n_tasks = tasks.optimum.shape[0]
+    y = tasks(even.expand(n_tasks, -1, -1))
     require_learnable(y)
+    near = _near_best(tasks, even, y)
+    other, near = near[: _CHECKS // 1], near[_CHECKS // 1 :]
+    pool, checks = torch.cat([even, near]), torch.cat([even_checks, other])
+    y = torch.cat([y, tasks(near.expand(n_tasks, -1, -1))], 1)
     sizes = _SIZES if n_points is None else (n_points // 2, n_points)
     chosen = torch.arange(sizes[0])
     for size in sizes[1:]:
-        is_left = torch.ones(_POOL, dtype=torch.bool).index_fill(0, chosen, False)
+        is_left = torch.ones(len(pool), dtype=torch.bool).index_fill(0, chosen, False)
         held_out = is_left.nonzero()[:, 0]
         found = Interpolation.best(
             prior, pool[chosen], y[:, chosen], pool[held_out], y[:, held_out]
@@ -62,6 +75,26 @@ def inducing_points(
         error = torch.zeros_like(pool[:, 0]).index_copy(0, held_out, found.error)
         chosen = _extended(chosen, size, pool, error, found)
     return pool[chosen], checks
+
+
+def _near_best(
+    tasks: Tasks, x: Float[Tensor, "N D"], y: Float[Tensor, "M N"]
+) -> Float[Tensor, "n D"]:
+    """Return points around the best of the points `x` for each task, and around better ones."""
+    offsets = 2 * sobol(_NEAR, x.shape[1]) - 1
+    best, highest = x[y.argmax(-1)], y.amax(-1)  # M D, M
+    found = []
+    for reach in _REACHES:
+        cloud = (best[:, None] + reach * offsets).clamp(0, 1)  # M n D; the first is the centre
+        values = tasks(cloud)
+        better = values.amax(-1) > highest
+        own = cloud.take_along_dim(values.argmax(-1)[:, None, None], 1)[:, 0]
+        best = torch.where(better[:, None], own, best)
+        highest = torch.maximum(highest, values.amax(-1))
+        found.append(cloud)
+    near = torch.cat(found, 1).transpose(0, 1).flatten(0, 1)
+    order = torch.randperm(len(near), generator=torch.Generator().manual_seed(0))
+    return _different(near[order])
 
 
 def _extended(

@@ -8,7 +8,7 @@ from torch import Tensor
 from metabo.acquisition import AcquisitionFunction, climbable, slopes_of
 from metabo.ascent import ascend
 from metabo.policies.searchers.candidates import Candidates, best, evaluate, evaluate_sets
-from metabo.policies.searchers.scatter import Scatter, grid_neighbours
+from metabo.policies.searchers.scatter import Scatter, grid_neighbours, promising
 from metabo.state import BOState
 
 
@@ -47,7 +47,9 @@ class GradientRefine:
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
         """Return the points reached, followed by the points scanned."""
         scatter, dim = self.scatter, state.gp.prior.dim
-        looked = evaluate_sets(state, af, scatter.grid(state), scatter.clouds(state))
+        looked = evaluate_sets(
+            state, af, scatter.grid(state), scatter.clouds(state), promising(state)
+        )
         starts = looked.belief.x.gather(1, self._starts(looked.score, dim))  # E K D
         slopes = slopes_of(climbable(af))
 
@@ -72,8 +74,9 @@ class GradientRefine:
     def _starts(self, score: Tensor, dim: int) -> Tensor:
         """Return the indices of the points to climb from, repeated for each dimension."""
         n, size = self.scatter.n_global, self.scatter.n_cloud
-        grid, clouds = score[:, :n], score[:, n:].unflatten(1, (-1, size))
-        first = torch.arange(n, score.shape[1], size, device=score.device)
-        apart = best(grid, self.k_global, grid_neighbours(n, dim, score.device))
-        starts = torch.cat([apart, clouds.argmax(-1) + first], 1)  # E K
+        apart = best(score[:, :n], self.k_global, grid_neighbours(n, dim, score.device))
+        others = score[:, n:].split(size, 1)
+        first = range(n, score.shape[1], size)
+        highest = (part.argmax(-1, keepdim=True) + i for part, i in zip(others, first, strict=True))
+        starts = torch.cat([apart, *highest], 1)  # E K
         return starts.unsqueeze(-1).expand(-1, -1, dim)

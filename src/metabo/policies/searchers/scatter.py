@@ -44,8 +44,8 @@ class Scatter:
     """Range of a cloud in powers of ten: its points reach from 0.2 to 0.2 * 10^-decades."""
 
     def candidates(self, state: BOState, af: AcquisitionFunction) -> Candidates:
-        """Score the clouds, followed by the grid."""
-        return evaluate_sets(state, af, self.clouds(state), self.grid(state))
+        """Score the clouds, followed by the grid and what sources promise."""
+        return evaluate_sets(state, af, self.clouds(state), self.grid(state), promising(state))
 
     def grid(self, state: BOState) -> Float[Tensor, "E N D"]:
         """Return the grid, repeated for every episode."""
@@ -67,6 +67,12 @@ class Scatter:
         reach = 0.2 * 10 ** (-self.decades * draws[:, :1])  # log-uniform
         offsets = (2 * draws[:, 1:] - 1) * reach
         return (centres + offsets).clamp(0, 1).flatten(1, 2)
+
+
+def promising(state: BOState) -> Float[Tensor, "E N D"]:
+    """Return the points where sources had their best values; none without a learned prior."""
+    none = state.gp.x[:, :0]
+    return none if state.learned is None else for_all(state.learned.part.promising, state)
 
 
 @lru_cache(maxsize=16)
