@@ -88,6 +88,8 @@ class LearnedPart:
     """Guesses of how a new task relates to the sources."""
     groups: Groups
     """Groups of similar sources."""
+    level: Float[Tensor, ""]
+    """Average of the sources, to which the mean returns far from the inducing points."""
 
     @classmethod
     def interpolating(
@@ -99,8 +101,11 @@ class LearnedPart:
         lengthscale: Float[Tensor, " D"] | list[float],
         cells: Cells,
         groups: Groups | None = None,
+        has_level: bool = False,
     ) -> "LearnedPart":
         """Return the part whose mean and features have these values at the inducing points.
+
+        Without a level, the mean returns to 0 far from the inducing points.
 
         Raises:
             DataError: If the values cannot be interpolated in float64.
@@ -108,7 +113,10 @@ class LearnedPart:
         scale = torch.as_tensor(lengthscale, dtype=z.dtype).expand(1, z.shape[1])
         inverse = inverse_covariance(z, kernel, scale)
         groups = Groups.none(len(values) - 1) if groups is None else groups
-        return cls(z, values @ inverse, scale, kernel, cells, groups)
+        level = level_of(values[0], inverse) if has_level else values.new_zeros(())
+        weights = values @ inverse
+        weights[0] -= level * inverse.sum(0)
+        return cls(z, weights, scale, kernel, cells, groups, level)
 
     @property
     def rank(self) -> int:
@@ -139,7 +147,7 @@ class LearnedPart:
         r2 = square_distance(self._scaled_z.expand(episodes, -1, -1), at)  # E Z N
         k, slope = WITH_SLOPES[self.kernel](r2)
         # One product per episode, so that its numbers do not depend on the others.
-        columns = torch.bmm(self.weights.expand(episodes, -1, -1), k)
+        columns = torch.baddbmm(self._far, self.weights.expand(episodes, -1, -1), k)
 
         def pullback(d_columns: Tensor) -> Tensor:
             d_r2 = torch.bmm(self.weights.mT.expand(episodes, -1, -1), d_columns) * slope
@@ -150,22 +158,17 @@ class LearnedPart:
 
     def to(self, device: torch.device | str) -> "LearnedPart":
         """Return the same part on another device; itself if it is there already."""
-        z, weights, lengthscale = (t.to(device) for t in (self.z, self.weights, self.lengthscale))
+        own = (self.z, self.weights, self.lengthscale, self.level)
+        z, weights, lengthscale, level = (tensor.to(device) for tensor in own)
         # What it has cached stays useful, and a recorded graph could not compute it again.
         if z is self.z:
             return self
         cells, groups = self.cells.to(device), self.groups.to(device)
-        return LearnedPart(z, weights, lengthscale, self.kernel, cells, groups)
+        return LearnedPart(z, weights, lengthscale, self.kernel, cells, groups, level)
 
     def unguarded(self) -> "LearnedPart":
         """Return the part without the plain prior among its cells."""
         return replace(self, cells=self.cells.unguarded())
-
-    @cached_property
-    def level(self) -> Float[Tensor, ""]:
-        """Mean of the sources at the inducing points, in units of a new task of typical scale."""
-        scale = (self.cells.log_weight.softmax(0) * self.cells.scale).sum()
-        return scale * self._at_z[0].mean()
 
     @cached_property
     def promising(self) -> Float[Tensor, "n D"]:
@@ -193,6 +196,11 @@ class LearnedPart:
     @cached_property
     def _at_z(self) -> Float[Tensor, "R Z"]:
         return self._computed(self.z[None])[0][0]
+
+    @cached_property
+    def _far(self) -> Float[Tensor, "1 R 1"]:
+        """Mean and features far from the inducing points."""
+        return torch.nn.functional.pad(self.level.view(1, 1, 1), (0, 0, 0, self.rank))
 
     @cached_property
     def _at_grids(self) -> AtGrids:
@@ -225,3 +233,15 @@ def inverse_covariance(
             "coincide. Leave out repeated points."
         )
     return torch.cholesky_inverse(factor)
+
+
+def level_of(
+    values: Float[Tensor, " Z"], inverse: Float[Tensor, "Z Z"]
+) -> Float[Tensor, ""]:
+    """Return the likeliest constant mean of a Gaussian process with these values.
+
+    It is their average, in which points close together count as one. `inverse` is that of their
+    covariance.
+    """
+    weight = inverse.sum(0)
+    return weight @ values / weight.sum()

@@ -43,7 +43,7 @@ def described(part: LearnedPart) -> dict[str, object]:
 
 def tensors_of(part: LearnedPart) -> dict[str, Tensor]:
     """Return the tensors to store, by name."""
-    own = {"z": part.z, "weights": part.weights, "lengthscale": part.lengthscale}
+    own = {name: getattr(part, name) for name in ("z", "weights", "lengthscale", "level")}
     own |= {"groups.centre": part.groups.centre, "groups.spread": part.groups.spread}
     cells = {f"cells.{name}": getattr(part.cells, name) for name in CELL_TENSORS}
     return {
@@ -63,6 +63,7 @@ def shapes_of(field: object, dim: int) -> dict[str, tuple[int, ...]]:
         "z": (z, dim),
         "weights": (r + 1, z),
         "lengthscale": (1, dim),
+        "level": (),
         "groups.centre": (g, r),
         "groups.spread": (g, r, q),
     }
@@ -106,4 +107,5 @@ def part_of(tensors: Mapping[str, Tensor], field: Mapping[str, object], path: Pa
     cells = Cells(*(known[f"cells.{name}"] for name in CELL_TENSORS))
     kernel = cast(KernelName, field["kernel"])
     groups = Groups(known["groups.centre"], known["groups.spread"])
-    return LearnedPart(known["z"], known["weights"], known["lengthscale"], kernel, cells, groups)
+    own = (known["z"], known["weights"], known["lengthscale"])
+    return LearnedPart(*own, kernel, cells, groups, known["level"])

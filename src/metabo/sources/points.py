@@ -32,7 +32,7 @@ _CHECKS = 64
 As many of them cover the cube as lie around the best points of the sources."""
 _REACHES = (0.1, 0.05, 0.02)
 """Half the edges of the cubes around the best points, each around the best point so far."""
-_NEAR = 32
+_NEAR = 64
 """Number of points in each of these cubes."""
 
 
@@ -59,7 +59,7 @@ def inducing_points(
     y = tasks(even.expand(n_tasks, -1, -1))
     require_learnable(y)
     near = _near_best(tasks, even, y)
-    other, near = near[: _CHECKS // 1], near[_CHECKS // 1 :]
+    other, near = near[: _CHECKS], near[_CHECKS :]
     pool, checks = torch.cat([even, near]), torch.cat([even_checks, other])
     y = torch.cat([y, tasks(near.expand(n_tasks, -1, -1))], 1)
     sizes = _SIZES if n_points is None else (n_points // 2, n_points)

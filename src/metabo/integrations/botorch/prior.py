@@ -36,11 +36,13 @@ class LearnedMean(Mean):  # type: ignore[misc]
         super().__init__()
         part, cell = _chosen(prior, cell)
         own = part.weights[:1] + part.centre[part.cells.group[cell]] @ part.weights[1:]
-        self.columns = _Columns(part, part.cells.scale[cell] * own)
+        scale = part.cells.scale[cell]
+        self.columns = _Columns(part, scale * own)
+        self.register_buffer("level", scale * part.level)
 
     def forward(self, x: Float[Tensor, "*b N D"]) -> Float[Tensor, "*b N"]:
         """Return the mean at each point."""
-        return self.columns(x)[..., 0]
+        return self.columns(x)[..., 0] + self.level
 
 
 class LearnedKernel(Kernel):  # type: ignore[misc]

@@ -21,7 +21,8 @@ class GradientRefine:
     """
 
     scatter: Scatter = Scatter()  # noqa: RUF009 (frozen)
-    """Points to scan first; one climb starts from the best point of each cloud."""
+    """Points to scan first; one climb starts from the best point of each cloud, and from that of
+    each part of this size of the points that sources promise."""
     k_global: int = 6
     """Number of climbs from the grid, no two from neighbouring points."""
     iterations: int = 9
@@ -75,8 +76,7 @@ class GradientRefine:
         """Return the indices of the points to climb from, repeated for each dimension."""
         n, size = self.scatter.n_global, self.scatter.n_cloud
         apart = best(score[:, :n], self.k_global, grid_neighbours(n, dim, score.device))
-        others = score[:, n:].split(size, 1)
         first = range(n, score.shape[1], size)
-        highest = (part.argmax(-1, keepdim=True) + i for part, i in zip(others, first, strict=True))
+        highest = (score[:, i : i + size].argmax(-1, keepdim=True) + i for i in first)
         starts = torch.cat([apart, *highest], 1)  # E K
         return starts.unsqueeze(-1).expand(-1, -1, dim)
