@@ -19,7 +19,7 @@ _HIGH = 0.1
 
 With this share h, the square of an error at the point of rank r among n counts 1 / (1 + r / hn).
 """
-_KERNELS: tuple[KernelName, ...] = ("rbf", "matern52")
+_KERNELS: tuple[KernelName, ...] = ("rbf", "matern52", "matern32")
 """Kernels to try."""
 
 
