@@ -56,7 +56,7 @@ _DEFAULT = {
     "group": 10,
     "critic": "regret",
     "episodes": 200,
-    "iterations": 500,
+    "iterations": 200,
     "minibatches": 8,
     "learning_rate": 5e-4,
     "final_learning_rate": 1e-5,
