@@ -114,9 +114,9 @@ class LearnedPart:
         inverse = inverse_covariance(z, kernel, scale)
         groups = Groups.none(len(values) - 1) if groups is None else groups
         level = level_of(values[0], inverse) if has_level else values.new_zeros(())
-        weights = values @ inverse
-        weights[0] -= level * inverse.sum(0)
-        return cls(z, weights, scale, kernel, cells, groups, level)
+        # Subtracted first: the inverse has large entries, which magnify rounding.
+        apart = torch.cat([values[:1] - level, values[1:]])
+        return cls(z, apart @ inverse, scale, kernel, cells, groups, level)
 
     @property
     def rank(self) -> int:
