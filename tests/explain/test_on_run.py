@@ -95,10 +95,10 @@ def test_failures_have_no_value(any_space):
 
 
 def test_random_search_is_seen_with_the_gp_of_the_af():
-    run = told(metabo.Optimizer(metabo.Space.cube(2), budget=9, af="random"), 3, bowl)
-    explanation = explain_run("branin-50", run)
+    run = told(metabo.Optimizer(metabo.Space.cube(4), budget=9, af="random"), 3, bowl)
+    explanation = explain_run("furuta-50", run)
     assert explanation.values == "-value"
-    own = load("branin-50").prior.signal_variance.sqrt()
+    own = load("furuta-50").prior.signal_variance.sqrt()
     assert float(explanation.episodes[0].steps[0].std) == pytest.approx(float(own))
 
 

@@ -1,5 +1,7 @@
 """The card of a trained artifact: its setting, training and validation."""
 
+from collections.abc import Mapping
+
 import torch
 
 from metabo.acquisition import EI, NeuralAF, OnLearned
@@ -26,9 +28,23 @@ from metabo.version import __version__, commit
 
 
 def training_card(
-    af: NeuralAF, prior: Prior, setting: TaskFamily, config: TrainConfig, progress: Progress
+    af: NeuralAF,
+    prior: Prior,
+    setting: TaskFamily,
+    config: TrainConfig,
+    progress: Progress,
+    score: Mapping[str, float] | None = None,
 ) -> dict[str, object]:
-    """Return the card: setting, training, and validation regret compared with EI and random."""
+    """Return the card: setting, training, and validation regret compared with EI and random.
+
+    Args:
+        af: Trained AF.
+        prior: Prior that it was trained with.
+        setting: Family that it was trained on.
+        config: Settings of the training.
+        progress: State at the end of the training.
+        score: Mean rewards on validation tasks that decided whether the network is used.
+    """
     budget = config.budget or setting.budget
     search = searcher("gradient", setting.domain, repeats=setting.noise > 0)
     policies: dict[str, Policy] = {
@@ -59,6 +75,7 @@ def training_card(
             "tasks": len(validation_tasks(setting, config).optimum),
             "learned_from": setting.validation() is None,
             "search": "gradient",
+            "score": dict(score or {}),
             "median_regret": {
                 name: _median(policy, setting, config, budget) for name, policy in policies.items()
             },

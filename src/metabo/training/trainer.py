@@ -28,6 +28,7 @@ from metabo.store import save_json, write_all
 from metabo.tasks import TaskFamily, Tasks
 from metabo.tasks import family as family_of
 from metabo.training.adam import adam, moments
+from metabo.training.benefit import if_better
 from metabo.training.card import training_card
 from metabo.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from metabo.training.config import TrainConfig
@@ -297,6 +298,7 @@ class Trainer:
         af.load_state_dict({k: v.cpu() for k, v in self.best.items()})
         path = self.out / "af.safetensors"
         prior = self.prior.to("cpu")
-        card = training_card(af, prior, self.family, self.config, self.progress)
+        af, score = if_better(af, prior, self.family, self.config)
+        card = training_card(af, prior, self.family, self.config, self.progress, score)
         save(af, card, path, prior.learned)
         return path

@@ -8,6 +8,7 @@ from metabo.acquisition import EI, UCB, Architecture, LogEI, NeuralAF
 from metabo.errors import MetaBOError, OptionError, ShapeError
 from metabo.seeding import generator
 from metabo.state import BOState
+from metabo.training.presets import PLAIN_FEATURES
 
 pytest.importorskip("botorch", reason="needs the extra `botorch`")
 
@@ -25,6 +26,11 @@ from metabo.integrations.botorch import NeuralAcquisition, prior_model, scattere
 
 CUBE = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
 NATIVE = torch.tensor([[-5.0, 0.0], [10.0, 15.0]], dtype=torch.float64)
+PLAIN = NeuralAF(
+    Architecture(2, PLAIN_FEATURES, (32, 32), init="orthogonal", residual="mean"),
+    generator(0, "weights"),
+).double()
+"""A network that sees the plain view only, as a GP without a learned prior has."""
 
 
 def branin_run(n, seed=0):
@@ -51,10 +57,10 @@ def draw(rng, *shape):
 
 
 @pytest.mark.parametrize("n", [0, 1, 7])
-@pytest.mark.parametrize("af", ["branin-50", LogEI()])
+@pytest.mark.parametrize("af", [PLAIN, LogEI()])
 def test_scores_are_those_of_a_run_with_the_same_gp(n, af, rng):
     state, x = branin_run(n), draw(rng, 1, 100, 2)
-    ours = (metabo.load(af) if isinstance(af, str) else af)(state.belief(x))[0]
+    ours = af(state.belief(x))[0]
     theirs = NeuralAcquisition(model_of(state), af, budget=30)(x[0][:, None])
     torch.testing.assert_close(theirs, ours, rtol=1e-6, atol=1e-8)
 
@@ -71,7 +77,7 @@ def test_classical_functions_are_botorchs(ours, theirs, rng):
 
 
 def test_batches_of_any_rank_are_scored_point_by_point(rng):
-    score = NeuralAcquisition(model_of(branin_run(5)), "branin-50", 30)
+    score = NeuralAcquisition(model_of(branin_run(5)), PLAIN, 30)
     x = draw(rng, 3, 4, 1, 2)
     flat = torch.stack([score(point)[0] for point in x.flatten(0, 1)])
     assert score(x).shape == (3, 4)
@@ -199,7 +205,7 @@ def test_the_input_constructor_is_registered(rng):
 
 def test_step_budget_and_incumbent_may_be_given(rng):
     state, at = branin_run(6), draw(rng, 1, 40, 2)
-    score = NeuralAcquisition(model_of(state), "branin-50", 20, step=11, best_f=0.25)
+    score = NeuralAcquisition(model_of(state), PLAIN, 20, step=11, best_f=0.25)
     belief = state.belief(at)
     other = type(belief)(
         belief.x,
@@ -210,7 +216,7 @@ def test_step_budget_and_incumbent_may_be_given(rng):
         torch.tensor(11),
         torch.tensor(20),
     )
-    expected = metabo.load("branin-50")(other)[0]
+    expected = PLAIN(other)[0]
     torch.testing.assert_close(score(at[0][:, None]), expected, rtol=1e-5, atol=1e-6)
     assert int(NeuralAcquisition(model_of(state), "branin-50").budget) == 30
 
