@@ -49,6 +49,7 @@ def prior(kernel="rbf", mean="zero", of=None):
         lengthscale=[0.3, 0.2],
         cells=cells() if of is None else of,
         groups=groups,
+        has_level=True,
     )
     plain = Prior.of(
         [0.4, 0.3], signal_variance=1.3, noise_variance=1e-4, kernel=kernel, mean=mean

@@ -1,3 +1,4 @@
+import learned
 import pytest
 import torch
 
@@ -20,6 +21,13 @@ def observed(y=(0.5, -1.0)):
 
 def test_before_any_observation_the_best_value_is_the_prior_mean():
     assert start().best.tolist() == [0.0, 0.0]
+
+
+def test_before_any_observation_a_learned_prior_expects_the_average_of_its_sources():
+    prior = learned.prior()
+    state = BOState.start(prior, episodes=2, budget=5)
+    assert float(prior.learned.level) != 0
+    assert state.best.tolist() == 2 * [float(prior.learned.level)]
 
 
 def test_the_best_value_is_the_largest_observed_even_below_zero():

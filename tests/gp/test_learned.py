@@ -6,6 +6,8 @@ from learned import cells, data, numerical, prior
 
 from metabo.errors import DataError
 from metabo.gp import LearnedPart
+from metabo.gp.cells import ONE
+from metabo.gp.learned import inverse_covariance
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern32"])
@@ -53,3 +55,41 @@ def test_all_sources_together_are_the_first_group():
     assert torch.equal(part.covariance[0], torch.eye(3).double())
     spread = part.groups.spread[1]
     torch.testing.assert_close(part.covariance[2], spread @ spread.mT)
+
+
+def test_far_from_the_points_the_mean_is_the_likeliest_constant():
+    z = 0.1 * torch.rand(20, 2, generator=torch.Generator().manual_seed(0)).double()
+    values = torch.stack([5 + z[:, 0], z[:, 1]])
+    part = LearnedPart.interpolating(
+        z, values, kernel="matern52", lengthscale=[0.05, 0.05], cells=ONE, has_level=True
+    )
+    far = part.columns(torch.ones(1, 1, 2).double())[0, :, 0]
+    torch.testing.assert_close(far, torch.stack([part.level, 0 * part.level]))
+    level = part.level.clone().requires_grad_()
+    apart = values[0] - level
+    inverse = inverse_covariance(z, "matern52", part.lengthscale)
+    (slope,) = torch.autograd.grad(apart @ inverse @ apart, level)
+    assert abs(slope) < 1e-6
+
+
+def test_a_constant_is_constant_everywhere():
+    z = torch.rand(9, 2, generator=torch.Generator().manual_seed(0)).double()
+    part = LearnedPart.interpolating(
+        z,
+        torch.full((1, 9), 3.0).double(),
+        kernel="rbf",
+        lengthscale=[0.1] * 2,
+        cells=ONE,
+        has_level=True,
+    )
+    x = torch.rand(1, 50, 2, generator=torch.Generator().manual_seed(1)).double()
+    torch.testing.assert_close(part.columns(x), torch.full((1, 1, 50), 3.0).double())
+
+
+def test_promising_points_are_the_best_ones_of_every_group():
+    part = prior().learned
+    values = part.columns(part.z[None])[0]
+    for centre in part.centre:
+        best = part.z[(values[0] + centre @ values[1:]).argmax()]
+        assert (part.promising == best).all(-1).any()
+    assert len(part.promising.unique(dim=0)) == len(part.promising) <= 64

@@ -1,17 +1,23 @@
 """Where sources are evaluated, and how they are interpolated."""
 
+from dataclasses import dataclass, replace
+
 import pytest
 import torch
 
 import metabo
-from metabo.domain import sobol
+from metabo.acquisition import EI, OnLearned
+from metabo.domain import Box, sobol
 from metabo.errors import DataError
 from metabo.gp import LearnedPart, Prior
 from metabo.gp.cells import ONE
 from metabo.gp.kernels import correlation
-from metabo.seeding import generator
+from metabo.policies import Maximize, searcher
+from metabo.seeding import Noise, generator
 from metabo.sources.interpolation import Interpolation
 from metabo.sources.points import _extended, covering, inducing_points
+from metabo.sources.shared import learn
+from metabo.state import BOState
 
 
 def error_of(family, x, tasks, checks):
@@ -99,3 +105,55 @@ def test_sources_without_values_are_refused_before_points_are_chosen():
     prior = Prior.of([0.2, 0.2], signal_variance=1.0, noise_variance=0.0)
     with pytest.raises(DataError, match="learned from finite values"):
         inducing_points(prior, Broken(), 50)
+
+
+@dataclass(frozen=True)
+class Plateaus:
+    """Functions that are 0 but for a small hill with a steep edge, as a controller's cost is."""
+
+    centre: torch.Tensor
+
+    @property
+    def optimum(self):
+        return torch.full_like(self.centre[:, 0], 1.0)
+
+    def __call__(self, x):
+        r = (x - self.centre[:, None]).norm(dim=-1) / 0.12
+        return torch.where(r < 1, 1 - 0.3 * r.square(), 0.0)
+
+    def take(self, index):
+        return Plateaus(self.centre[index])
+
+    def to(self, device):
+        return self
+
+
+def plateaus(n, seed):
+    draw = torch.rand(n, 3, generator=generator(seed, "centres")).double()
+    return Plateaus(0.35 + 0.05 * draw)
+
+
+def test_many_points_lie_where_sources_are_high_however_small_that_region_is():
+    prior = Prior.of([0.2] * 3, signal_variance=0.3, noise_variance=1e-4)
+    tasks = plateaus(8, 0)
+    for n in (None, 300):
+        points, checks = inducing_points(prior, tasks, n)
+        even = covering(len(points), 3)[0]
+        good, usual = (
+            float((tasks(x.expand(8, -1, -1)) > 0).double().mean()) for x in (points, even)
+        )
+        assert good > 5 * usual
+        assert (tasks(checks.expand(8, -1, -1)) > 0).any(-1).all()
+
+
+def test_the_first_evaluation_is_in_the_region_where_the_sources_are_high():
+    prior = Prior.of([0.2] * 3, signal_variance=0.3, noise_variance=1e-4)
+    x, checks = inducing_points(prior, plateaus(8, 0), 300)
+    sources = plateaus(60, 0)
+    y, y_checks = (sources(at.expand(60, -1, -1)) for at in (x, checks))
+    part = learn(prior, x, y, checks, y_checks)
+    new = plateaus(20, 1)
+    policy = Maximize(OnLearned(EI()), searcher("gradient", Box(3)))
+    state = BOState.start(replace(prior, learned=part), episodes=20, budget=3)
+    query = policy.propose(state, Noise.at(0, episodes=torch.arange(20), step=0)).x
+    assert (new(query[:, None]) > 0.7).all()

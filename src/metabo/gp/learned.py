@@ -235,9 +235,7 @@ def inverse_covariance(
     return torch.cholesky_inverse(factor)
 
 
-def level_of(
-    values: Float[Tensor, " Z"], inverse: Float[Tensor, "Z Z"]
-) -> Float[Tensor, ""]:
+def level_of(values: Float[Tensor, " Z"], inverse: Float[Tensor, "Z Z"]) -> Float[Tensor, ""]:
     """Return the likeliest constant mean of a Gaussian process with these values.
 
     It is their average, in which points close together count as one. `inverse` is that of their

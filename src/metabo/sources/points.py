@@ -5,7 +5,7 @@ between them errs little. In each round a few sources show where it errs, and th
 always the one of a large pool where the error is largest that is left: the error measured, times
 the share of the kernel's deviation that the points added since leave there.
 
-The pool covers the cube evenly, too, and lies more densely around the best points of these sources:
+The pool covers the cube evenly, too, and is denser around the best points of these sources:
 a good region may be tiny, and it is where the next task will be evaluated.
 """
 
@@ -59,7 +59,7 @@ def inducing_points(
     y = tasks(even.expand(n_tasks, -1, -1))
     require_learnable(y)
     near = _near_best(tasks, even, y)
-    other, near = near[: _CHECKS], near[_CHECKS :]
+    other, near = near[:_CHECKS], near[_CHECKS:]
     pool, checks = torch.cat([even, near]), torch.cat([even_checks, other])
     y = torch.cat([y, tasks(near.expand(n_tasks, -1, -1))], 1)
     sizes = _SIZES if n_points is None else (n_points // 2, n_points)
