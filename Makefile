@@ -23,11 +23,13 @@ demo: $(READY)  ## Learned and classical acquisition functions on unseen tasks: 
 	@echo "Pictures: runs/demo/*/regret.png"
 
 # An artifact NAME-M learns prior and network from the same M sources.
-LEARNED := branin goldstein-price hartmann-3 branin-50 goldstein-price-50 hartmann-3-50
-artifacts: $(READY)  ## Train the artifacts that have a learned prior again, in runs/artifacts
+LEARNED := branin goldstein-price hartmann-3 branin-50 goldstein-price-50 hartmann-3-50 \
+           furuta-reference furuta
+DEVICE ?= cpu
+artifacts: $(READY)  ## Train the artifacts that have a learned prior again, in runs/artifacts; DEVICE=cuda is faster
 	@for name in $(LEARNED); do \
 	  sources=$$(echo "$$name" | sed -n 's/.*-\(50\)$$/--sources \1/p'); \
-	  $(BIN)/metabo train $${name%-50} --preset fast $$sources --out runs/artifacts/$$name || exit; \
+	  $(BIN)/metabo train $${name%-50} $$sources --device $(DEVICE) --out runs/artifacts/$$name || exit; \
 	done
 
 test: $(READY)  ## All tests
