@@ -7,7 +7,8 @@ Prints one JSON line per case, on one thread:
   prior and without, in one run. The network without is the former default, of 3 x 128 units,
   the one with it is that of the preset `fast`; their weights do not matter here;
 - `outside`: mean log10 regret of log EI on the learned prior, with and without the guard, less
-  that of plain log EI, on tasks outside of the range of the sources, and on another family's.
+  that of plain log EI, on tasks outside of the range of the sources, on another family's, and with
+  sources whose values were shuffled.
 
     python benchmarks/learned_prior.py [--smoke] [--part learn|ask|outside]
 """
@@ -21,11 +22,12 @@ import torch
 
 import metabo
 from metabo.acquisition import EI, NeuralAF, OnLearned
-from metabo.gp import Prior
+from metabo.gp import LearnedPart, Prior
 from metabo.loop import rollout
 from metabo.policies import Informed, Maximize, Policy, classical, informed, searcher
 from metabo.seeding import Noise, generator
-from metabo.sources import learned_prior
+from metabo.sources import learned_prior, shared
+from metabo.sources.points import inducing_points
 from metabo.state import BOState
 from metabo.tasks import TaskFamily
 from metabo.training import preset
@@ -82,15 +84,26 @@ def ask(name: str, sizes: tuple[int, ...], repeats: int) -> Iterator[dict[str, o
 def outside(name: str, n_tasks: int, budget: int) -> Iterator[dict[str, object]]:
     """Compare log EI on both priors on tasks that the sources do not know."""
     far = metabo.family(f"{name}:translation=0.2..0.3:scale=0.5..0.8")
-    yield from _compared("translations 0.2 to 0.3", far, metabo.family(name), n_tasks, budget)
-    other = metabo.family(OTHERS[name])
-    yield from _compared(f"sources of {other.name}", metabo.family(name), other, n_tasks, budget)
+    own, other = metabo.family(name), metabo.family(OTHERS[name])
+    known = learned_prior(own, 50).learned
+    yield from _compared("translations 0.2 to 0.3", far, known, n_tasks, budget)
+    misleading = learned_prior(other, 50).learned
+    yield from _compared(f"sources of {other.name}", own, misleading, n_tasks, budget)
+    yield from _compared("shuffled values", own, _shuffled(own), n_tasks, budget)
+
+
+def _shuffled(family: TaskFamily) -> LearnedPart:
+    """Return what sources teach whose values are at the wrong points."""
+    x, checks = inducing_points(family.prior, family.sources(24))
+    y = family.sources(50)(torch.cat([x, checks]).expand(50, -1, -1))
+    order = torch.rand(y.shape, generator=generator(0, "order")).argsort(-1)
+    y = y.gather(1, order)
+    return shared.learn(family.prior, x, y[:, : len(x)], checks, y[:, len(x) :])
 
 
 def _compared(
-    label: str, family: TaskFamily, taught: TaskFamily, n_tasks: int, budget: int
+    label: str, family: TaskFamily, part: LearnedPart | None, n_tasks: int, budget: int
 ) -> Iterator[dict[str, object]]:
-    part = learned_prior(taught, 50).learned
     assert part is not None
     search = searcher("gradient", family.domain)
     policies: dict[str, Policy] = {"plain": classical("logei", family.domain, search)}

@@ -73,8 +73,13 @@ class Reporting:
         with progress_bars("{task.fields[what]}") as progress:
             whole = progress.add_task("results", total=len(units), what="")
             steps = progress.add_task("steps", total=None, what="")
+            current: Unit | None = None
 
             def on_unit(unit: Unit, done: int, total: int) -> None:
+                nonlocal current
+                if unit != current:
+                    progress.reset(steps)  # a bar that was once full shows no time any more
+                    current = unit
                 what = f"{unit.family} {unit.label}"
                 progress.update(steps, completed=done, total=total, what=what)
                 progress.update(whole, completed=units.index(unit))

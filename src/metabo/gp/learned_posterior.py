@@ -14,7 +14,6 @@ There may be hundreds of cells at first. After each observation the least probab
 dropped, on a fixed schedule, so that the cost of a candidate stays about the same.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,11 +39,13 @@ After t observations it is the first number divided by t, but no less than the s
 """
 _SETTLED = _LIVE // _FEWEST
 """Number of observations after which no more cells are dropped."""
-_PATIENCE = 2
-"""After t observations, the odds of the plain prior are at most t to this power.
+_PATIENCE = 0.8
+"""After t observations, the log odds of the plain prior are at most t - 1 times this.
 
 Sources that did not expect the first values can still say much about the shape of a task, and its
-first values depend on each other more than any prior knows. So they are not given up at once.
+first values depend on each other more than any prior knows. So they are not given up at once. They
+must be in the end: late in a run, even cells with a probability of 1e-3 would keep the deviation
+of the mixture from becoming small.
 """
 
 
@@ -163,7 +164,7 @@ class LearnedGP:
         guard = plain_log_evidence(plain) + cells.log_plain
         if t := self.x.shape[1]:
             most = self._log_joint.logsumexp(-1) + cells.log_odds.clamp_min(0)
-            guard = torch.minimum(guard, most + _PATIENCE * math.log(t))
+            guard = torch.minimum(guard, most + _PATIENCE * (t - 1))
         return torch.cat([self._log_joint, guard.unsqueeze(-1)], -1).softmax(-1)
 
     def weighed(self, p: Float[Tensor, "E C"]) -> Weighed:
