@@ -51,13 +51,13 @@ def compare(
     steps = tuple(steps)
     for number in tasks:
         task = family.sample(number + 1, generator(0, "test tasks")).take(torch.tensor([number]))
-        state = BOState.start(family.prior, episodes=1, budget=family.budget)
+        state = BOState.start(af.prior, episodes=1, budget=family.budget)
         for step in range(max(steps) + 1):
             noise = Noise.at(0, episodes=torch.tensor([number]), step=step).stream("policy")
             proposal = policy.propose(state, noise)
             if step in steps:
                 history = state.history
-                model = prior_model(family.prior, history.x[0], history.y[0][:, None])
+                model = prior_model(af.prior, history.x[0], history.y[0][:, None])
                 score = NeuralAcquisition(model, af, family.budget)
                 ours = af(state.belief(points[None]))[0]
                 theirs = score(points[:, None]).detach()

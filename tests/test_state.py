@@ -4,7 +4,8 @@ import torch
 
 import metabo
 from metabo.errors import DataError, DomainError, ShapeError
-from metabo.gp import Prior, reduction
+from metabo.gp import LearnedPart, Prior, reduction
+from metabo.gp.cells import ONE
 from metabo.state import BOState
 
 PRIOR = Prior.of([0.3, 0.4], signal_variance=1.0, noise_variance=1e-6)
@@ -23,11 +24,20 @@ def test_before_any_observation_the_best_value_is_the_prior_mean():
     assert start().best.tolist() == [0.0, 0.0]
 
 
-def test_before_any_observation_a_learned_prior_expects_the_average_of_its_sources():
+def test_before_any_observation_a_learned_prior_expects_a_usual_value_of_its_sources():
     prior = learned.prior()
     state = BOState.start(prior, episodes=2, budget=5)
-    assert float(prior.learned.level) != 0
-    assert state.best.tolist() == 2 * [float(prior.learned.level)]
+    assert state.best.tolist() == 2 * [float(prior.learned.usual)]
+
+
+def test_a_usual_value_is_at_most_the_average_of_the_sources_however_far_off_their_level_is():
+    z = torch.rand(60, 2, generator=torch.Generator().manual_seed(0)).double()
+    bowl = (z - 0.5).square().sum(-1)[None]
+    part = LearnedPart.interpolating(
+        z, bowl, kernel="rbf", lengthscale=[1.0, 1.0], cells=ONE, has_level=True
+    )
+    assert float(part.level) > float(bowl.max())
+    torch.testing.assert_close(part.usual, bowl.mean(), rtol=1e-3, atol=0)
 
 
 def test_the_best_value_is_the_largest_observed_even_below_zero():

@@ -69,7 +69,8 @@ class Belief:
     std: Float[Tensor, "E N"]
     """Posterior standard deviation at each point, always positive."""
     best: Float[Tensor, " E"]
-    """Largest value observed so far; before any observation 0, the prior mean."""
+    """Largest value observed so far; before any observation 0, the prior mean, or a usual value of
+    the sources of a learned prior."""
     history: History
     """All queries so far and their values."""
     step: Int[Tensor, ""]
@@ -224,16 +225,17 @@ class BOState:
 
     @cached_property
     def best(self) -> Float[Tensor, " E"]:
-        """Largest value observed in each episode; a usual one before any observation.
+        """Largest value observed in each episode.
 
-        That is the mean of the sources for a learned prior, and otherwise 0.
+        Before any observation, a value that sources usually have (`LearnedPart.usual`), or 0, the
+        prior mean, without a learned prior.
         """
         with torch.inference_mode(mode=False):  # cached, so it must be usable outside of it too
             if self.n_observed:
                 return self.history.y.amax(-1)
             if self.learned is None:
                 return self.gp.mean
-            return self.learned.part.level.expand(self.n_episodes)
+            return self.learned.part.usual.expand(self.n_episodes)
 
     @cached_property
     def mixture(self) -> Mixture:

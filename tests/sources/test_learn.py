@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import metabo
-from metabo.errors import DataError
+from metabo.errors import DataError, OptionError
 from metabo.gp import GP, LearnedGP, Prior
 from metabo.seeding import generator
 from metabo.sources import learned_prior
@@ -136,3 +136,18 @@ def test_gaps_of_a_table_are_not_filled_but_left_to_expectation_maximization(tmp
     expected = learn_scattered(family.prior, data, is_exact=True)
     assert torch.equal(given.weights, expected.weights)
     assert torch.equal(given.cells.log_weight, expected.cells.log_weight)
+
+
+@pytest.mark.parametrize("n", [-1, 0, 1, 20_000])
+def test_a_number_of_points_that_cannot_be_is_refused(n):
+    with pytest.raises(OptionError, match=r"`N` must be a whole number in 2\.\.4000"):
+        learned_prior(metabo.family("branin"), 5, n)
+
+
+def test_a_value_that_is_not_finite_is_refused_at_checks_too():
+    prior = Prior.of([0.3], signal_variance=1.0, noise_variance=0.0)
+    x = torch.linspace(0, 1, 20).double()[:, None]
+    y = torch.stack([x[:, 0], x[:, 0] ** 2, 1 - x[:, 0]])
+    wrong = torch.full((3, 1), torch.nan).double()
+    with pytest.raises(DataError, match="learned from finite values"):
+        learn(prior, x, y, x[:1] + 0.01, wrong)

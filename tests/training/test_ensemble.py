@@ -27,6 +27,9 @@ def test_members_differ_and_their_mean_is_the_artifact(tmp_path):
     features = torch.randn(5, team[0].shift.shape[0])
     scores = [af.score(features) for af in team]
     assert not torch.allclose(*scores)
+    # Members are not judged one by one: if they differed, they could not be merged.
+    assert [af.architecture.horizon for af in team] == [8, 8]
+    assert load(str(path)).card["validation"]["score"].keys() == {"network", "residual"}
     torch.testing.assert_close(load(str(path)).score(features), torch.stack(scores).mean(0))
     assert [(e.iteration, e.iterations) for e in told] == [(k + 1, 8) for k in range(8)]
 

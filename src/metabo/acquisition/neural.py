@@ -82,7 +82,7 @@ class Architecture:
     Sampling from the softmax of w log EI chooses a point with probability proportional to EI^w.
     """
     horizon: int | None = None
-    """Number of evaluations after which the score is the residual alone; the network's if None.
+    """Number of evaluations after which the score is the residual alone; None for no such number.
 
     Training has seen no more, and what a network says about the rest of a run would be a guess.
     """

@@ -60,8 +60,10 @@ def _words(title: str, heads: Iterable[str], rows: Iterable[tuple[str, ...]]) ->
 def options(builder: Callable[..., object]) -> str:
     """Return the options of a family or method with their defaults, as they are typed."""
     declared = declared_options(builder)
+    # A learned prior decides by itself at how many points sources are evaluated.
+    unset = UNSET | ({"N": "as needed"} if "prior" in declared else {})
     values = {
-        name: UNSET.get(name, "-") if p.default is None else written(p.default)
+        name: unset.get(name, "-") if p.default is None else written(p.default)
         for name, p in declared.items()
     }
     return " ".join(f"{name}={value}" for name, value in values.items()) or "-"

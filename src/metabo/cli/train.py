@@ -138,6 +138,7 @@ def train_(
 
 def _print_card(name: str, card: dict[str, Any]) -> None:
     """Print the regret of an artifact on its validation tasks, beside EI and random search."""
+    from metabo.cli.console import say
     from metabo.cli.tables import print_table
     from metabo.evaluation.numbers import scientific
     from metabo.evaluation.table import Table, at_steps, names
@@ -150,6 +151,12 @@ def _print_card(name: str, card: dict[str, Any]) -> None:
         f"{name}: median simple regret on {card['validation']['tasks']} "
         f"{'tasks that it learned from' if is_known else 'validation tasks'}"
     )
+    score = card["validation"].get("score")
+    if score and card["architecture"]["horizon"] == 0:
+        say(
+            "The network is left out, because on validation tasks it is not better than what its "
+            f"score started from: rewards {score['network']:.2f} and {score['residual']:.2f}."
+        )
     rows = [
         (method, *(scientific(curve[t - 1]) for t in marks)) for method, curve in medians.items()
     ]

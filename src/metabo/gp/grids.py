@@ -43,9 +43,10 @@ class AtGrids:
         """Return the values at a whole grid; None if they are not known and cannot be kept."""
         key = grid.data_ptr(), grid.shape, grid.device
         # The grid is kept with its values, so that no other one can take its place in memory.
-        if key in self._known and self._known[key][1] == grid._version:
-            return self._known[key][2]
-        # None is ever dropped, because a recorded graph would go on using its memory.
+        # None is ever dropped or replaced: a recorded graph would go on using its memory.
+        if key in self._known:
+            _, version, values = self._known[key]
+            return values if version == grid._version else None
         if len(self._known) == _MOST_GRIDS or is_capturing(grid):
             return None
         values = self._function(grid)

@@ -89,7 +89,7 @@ class LearnedPart:
     groups: Groups
     """Groups of similar sources."""
     level: Float[Tensor, ""]
-    """Average of the sources, to which the mean returns far from the inducing points."""
+    """Constant to which the mean returns far from the inducing points."""
 
     @classmethod
     def interpolating(
@@ -171,6 +171,11 @@ class LearnedPart:
         return replace(self, cells=self.cells.unguarded())
 
     @cached_property
+    def usual(self) -> Float[Tensor, ""]:
+        """A value that every good point exceeds: improvement counts from it before any other."""
+        return torch.minimum(self.level, self._at_z[0].mean())
+
+    @cached_property
     def promising(self) -> Float[Tensor, "n D"]:
         """Inducing points where a task like the sources may have its maximum.
 
@@ -238,7 +243,8 @@ def inverse_covariance(
 def level_of(values: Float[Tensor, " Z"], inverse: Float[Tensor, "Z Z"]) -> Float[Tensor, ""]:
     """Return the likeliest constant mean of a Gaussian process with these values.
 
-    It is their average, in which points close together count as one. `inverse` is that of their
+    It is a weighted average, by generalized least squares: points close together count as one.
+    Since weights may be negative, it can lie outside of the values. `inverse` is that of their
     covariance.
     """
     weight = inverse.sum(0)

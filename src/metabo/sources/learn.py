@@ -8,6 +8,7 @@ from torch import Tensor
 from metabo.domain import Box, Finite
 from metabo.errors import DataError
 from metabo.gp import Prior
+from metabo.rules import whole
 from metabo.sources.points import inducing_points
 from metabo.sources.scattered import learn_scattered
 from metabo.sources.shared import learn
@@ -15,6 +16,8 @@ from metabo.tasks import MeasuredFamily, TaskFamily
 
 MOST_SOURCES = 1000
 """Number of sources to learn from if a family has more; more teach little."""
+MOST_POINTS = 4000
+"""Largest number of points of a cube at which sources can be evaluated."""
 _PROBES = 24
 """Number of sources that show where points are needed."""
 _MOST_ROWS = 1000
@@ -38,10 +41,14 @@ def learned_prior(
     Raises:
         DataError: If nothing can be learned from the sources: there are fewer than 2, or their
             values are not finite, or all of them are constant.
+        OptionError: If `n_points` is less than 2, or more than there are.
     """
     most = min(family.max_sources, MOST_SOURCES) if n_sources is None else n_sources
     if isinstance(family.domain, Box):  # its sources are as many as one likes
         most = min(most, MOST_SOURCES)
+    if n_points is not None:
+        limit = len(family.domain.points) if isinstance(family.domain, Finite) else MOST_POINTS
+        whole(2, limit).require("N", n_points)
     if most < 2:
         raise DataError(
             f"A prior is learned from at least 2 source tasks, but family `{family.name}` has "

@@ -60,8 +60,10 @@ def inducing_points(
     require_learnable(y)
     near = _near_best(tasks, even, y)
     other, near = near[:_CHECKS], near[_CHECKS:]
-    pool, checks = torch.cat([even, near]), torch.cat([even_checks, other])
-    y = torch.cat([y, tasks(near.expand(n_tasks, -1, -1))], 1)
+    pool, checks = _different(torch.cat([even, near])), torch.cat([even_checks, other])
+    added = pool[len(even) :]
+    y = torch.cat([y, tasks(added.expand(n_tasks, -1, -1))], 1)
+    require_learnable(y)
     sizes = _SIZES if n_points is None else (n_points // 2, n_points)
     chosen = torch.arange(sizes[0])
     for size in sizes[1:]:
@@ -114,13 +116,14 @@ def _extended(
     )
     left = (1 + INTERPOLATION_JITTER - v[:known].square().sum(0)).clamp_min(INTERPOLATION_JITTER)
     promise = error.square() / left
+    promise[chosen] = -1  # never again, even if there is no error left anywhere
     added = []
     for row in range(known, n):
         j = int((promise * left).argmax())
         own = correlation(by.kernel, pool[j : j + 1], pool, by.lengthscale[0])[0]
         v[row] = (own - v[:row, j] @ v[:row]) / left[j].sqrt()
         left = (left - v[row].square()).clamp_min(INTERPOLATION_JITTER)
-        promise[j] = 0
+        promise[j] = -1
         added.append(j)
     return torch.cat([chosen, torch.tensor(added)])
 

@@ -70,7 +70,7 @@ def learn(
     Raises:
         DataError: If a value is not finite, or all sources are constant.
     """
-    require_learnable(y)
+    require_learnable(y if y_checks is None else torch.cat([y, y_checks], 1))
     order = y.mean(-1).argsort()
     y, kernel, lengthscale = y[order], prior.kernel, prior.lengthscale[:1]
     noise_share = torch.ones_like if not is_exact else torch.clone

@@ -191,11 +191,11 @@ class TrainConfig:
             self.feature_scale,
             self.residual,
             self.residual_weight,
-            self._last_correction,
+            self._network_horizon,
         )
 
     @property
-    def _last_correction(self) -> int | None:
+    def _network_horizon(self) -> int | None:
         """Number of evaluations after which the network is not used; None to use it always."""
         if self.residual is None:
             return None

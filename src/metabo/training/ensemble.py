@@ -18,6 +18,7 @@ from metabo.pretrained import load, save
 from metabo.store import save_bytes, save_json, write_all
 from metabo.tasks import TaskFamily
 from metabo.tasks import family as family_of
+from metabo.training.benefit import if_better
 from metabo.training.card import training_card
 from metabo.training.checkpoint import Progress
 from metabo.training.config import TrainConfig
@@ -70,6 +71,7 @@ def train_members(
             family=family,
             resume=has_run(folder),
             record=record,
+            is_member=True,
         )
         left = None
         if seconds is not None:
@@ -82,9 +84,10 @@ def train_members(
         progress.append(trainer.progress)
         logs.append(read_log(folder / "log.jsonl"))
     write_all(out, {"log.jsonl": save_bytes("".join(_means(logs)).encode())})
-    af, path = merged([load(str(path)) for path in paths]), out / "af.safetensors"
-    prior = trainer.prior.to("cpu")
-    card = training_card(af, prior, trainer.family, config, _together(progress))
+    path, prior = out / "af.safetensors", trainer.prior.to("cpu")
+    whole = merged([load(str(path)) for path in paths])
+    af, score = if_better(whole, prior, trainer.family, config)
+    card = training_card(af, prior, trainer.family, config, _together(progress), score)
     save(af, card, path, prior.learned)
     return path
 

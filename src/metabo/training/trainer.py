@@ -70,6 +70,7 @@ class Trainer:
         family: TaskFamily | None = None,
         resume: bool = False,
         record: bool = True,
+        is_member: bool = False,
     ) -> None:
         """Start a run, or continue the one in the folder.
 
@@ -79,9 +80,10 @@ class Trainer:
             family: The family that `config` names, where it has been built; built if None.
             resume: Whether to continue the run in the folder.
             record: Whether to record CUDA graphs on a GPU.
+            is_member: Whether the network is one of an ensemble, which is judged as a whole.
         """
         require_device(config.device)
-        self.config, self.out = config, out
+        self.config, self.out, self.is_member = config, out, is_member
         family = family_of(config.family) if family is None else family
         self.family = family if config.sources is None else family.restricted(config.sources)
         self.judge = self.family.validation()
@@ -298,7 +300,9 @@ class Trainer:
         af.load_state_dict({k: v.cpu() for k, v in self.best.items()})
         path = self.out / "af.safetensors"
         prior = self.prior.to("cpu")
-        af, score = if_better(af, prior, self.family, self.config)
+        score: dict[str, float] = {}
+        if not self.is_member:
+            af, score = if_better(af, prior, self.family, self.config)
         card = training_card(af, prior, self.family, self.config, self.progress, score)
         save(af, card, path, prior.learned)
         return path

@@ -278,7 +278,7 @@ def test_mistakes_are_named(rng):
         NeuralAcquisition(batch, "branin-50", 30)
 
 
-@pytest.mark.parametrize("n", [1, 6])
+@pytest.mark.parametrize("n", [0, 1, 6])
 def test_the_learned_view_is_the_artifacts_own(n, rng):
     af = metabo.load("branin")
     x = draw(rng, 1, n, 2)

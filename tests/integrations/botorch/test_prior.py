@@ -138,7 +138,7 @@ def test_gradients_agree_with_finite_differences_even_at_inducing_points(kernel,
         lambda x: modules.covariance(x).to_dense(),
         lambda x: modules.covariance(x, diag=True),
     ):
-        assert torch.autograd.gradcheck(function, (x,), atol=1e-5, rtol=1e-5)
+        assert torch.autograd.gradcheck(function, (x,), atol=1e-5, rtol=1e-4)
 
 
 def test_the_best_candidate_of_botorch_is_finite_and_in_the_cube(branin_prior, rng):

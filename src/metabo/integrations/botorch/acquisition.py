@@ -115,8 +115,7 @@ class NeuralAcquisition(AnalyticAcquisitionFunction):  # type: ignore[misc]
                 "`budget`."
             )
         if best_f is None:
-            # As in a run: before any observation the incumbent is the prior mean 0.
-            best_f = y.max() if len(y) else y.new_zeros(())
+            best_f = y.max() if len(y) else _usual(af).to(y)
         else:
             best_f = self._sign * _single_value(best_f).to(y)
         self.register_buffer("bounds", bounds)
@@ -263,3 +262,9 @@ def _check(bounds: Tensor, X: Tensor) -> None:
             f"`bounds` must be two rows of {X.shape[-1]} numbers, low below high, but got "
             f"{bounds.tolist()}."
         )
+
+
+def _usual(af: AcquisitionFunction) -> torch.Tensor:
+    """Return the incumbent before any observation, as in a run."""
+    part = af.learned_part if isinstance(af, TrainedAF) else None
+    return torch.zeros(()) if part is None else part.usual
