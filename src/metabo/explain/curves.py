@@ -74,7 +74,7 @@ def curves_over_x(explanation: Explanation, episodes: Sequence[Episode]) -> Figu
             if row == 0:
                 upper.set_title(title, fontsize=10)
             if column == 0:
-                upper.set_ylabel(f"{step.heading}\n{explanation.values}", fontsize=9)
+                upper.set_ylabel(f"{step.heading}\n{explanation.values}", fontsize=8)
                 lower.set_ylabel("score,\nscaled", fontsize=8)
             if row == n_rows - 1:
                 name = axes[0 if is_line else column]

@@ -46,7 +46,7 @@ def draw_maps(explanation: Explanation, episodes: Sequence[Episode], path: Path)
             }[name]
             _map(axes, view, np.asarray(data), scale, colours)
             _marks(axes, step)
-        row[0].set_ylabel(f"{step.heading}\n{explanation.axes[1]}")
+        row[0].set_ylabel(f"{step.heading}\n{explanation.axes[1]}", fontsize=9)
     for axes, name in zip(grid[0], names, strict=True):
         axes.set_title(name, fontsize=10)
     for axes in grid[-1]:

@@ -98,9 +98,9 @@ class Step:
 
     @property
     def heading(self) -> str:
-        """Number of the step, and the weight of the plain prior if there is a learned one."""
+        """Number of the step and, on a line of its own, the guard if there is one."""
         text = f"step {self.number} of {self.budget}"
-        return text if self.guard is None else f"{text}, guard {self.guard:.2f}"
+        return text if self.guard is None else f"{text}\nguard {self.guard:.2f}"
 
 
 def replay(
