@@ -24,7 +24,7 @@ demo: $(READY)  ## Learned and classical acquisition functions on unseen tasks: 
 
 # An artifact NAME-M learns prior and network from the same M sources.
 LEARNED := branin goldstein-price hartmann-3 branin-50 goldstein-price-50 hartmann-3-50 \
-           furuta-reference furuta
+           furuta-reference furuta furuta-reference-50 furuta-50 rhino-1 rhino-2
 DEVICE ?= cpu
 artifacts: $(READY)  ## Train the artifacts that have a learned prior again, in runs/artifacts; DEVICE=cuda is faster
 	@for name in $(LEARNED); do \

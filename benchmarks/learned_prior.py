@@ -10,13 +10,17 @@ Prints one JSON line per case, on one thread:
   that of plain log EI, on tasks outside of the range of the sources, on another family's, and with
   sources whose values were shuffled.
 
-    python benchmarks/learned_prior.py [--smoke] [--part learn|ask|outside]
+    python benchmarks/learned_prior.py [--smoke] [--part learn|ask|outside] [--plot FILE]
+
+With `--plot`, the milliseconds of `ask` are drawn over the number of sources.
 """
 
 import argparse
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
 
 import torch
 
@@ -127,21 +131,49 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--part", choices=("learn", "ask", "outside"))
+    parser.add_argument("--plot", type=Path)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    sizes, n_tasks, budget, repeats = (50, 1000), 40, 30, 9
+    many: tuple[int, ...] = (10, 100, 1000, 100_000)
+    sizes, n_tasks, budget, repeats = (50, 1000), 40, 30, 25
     if given.smoke:
-        sizes, n_tasks, budget, repeats = (5, 10), 2, 3, 1
+        sizes, many, n_tasks, budget, repeats = (5, 10), (5,), 2, 3, 1
+    asks: dict[str, dict[str, float]] = {}
     for name in FAMILIES[:1] if given.smoke else FAMILIES:
         parts = {
             "learn": lambda name=name: learn(name, sizes),
-            "ask": lambda name=name: ask(name, (10, *sizes), repeats),
+            "ask": lambda name=name: ask(name, many, repeats),
             "outside": lambda name=name: outside(name, n_tasks, budget),
         }
         for part, lines in parts.items():
             for line in lines() if given.part in (None, part) else ():
                 case = {"name": "learned_prior", "part": part, "family": name, **line}
-                print(json.dumps(case | {"commit": commit()}))
+                print(json.dumps(case | {"commit": commit()}), flush=True)
+                if part == "ask":
+                    asks[name] = cast(dict[str, float], line["milliseconds"])
+    if given.plot is not None:
+        draw(asks, given.plot)
+
+
+def draw(asks: dict[str, dict[str, float]], path: Path) -> None:
+    """Draw the cost of an ask over the number of sources, and that without a learned prior."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.5, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for colour, (name, cost) in zip(("#0072B2", "#D55E00", "#009E73"), asks.items(), strict=False):
+        own = {
+            int(n): v
+            for case, v in cost.items()
+            if (n := case.removeprefix("network, ")).isdigit()
+        }
+        axes.semilogx(list(own), list(own.values()), "o-", color=colour, label=name)
+        axes.axhline(cost["network, plain"], color=colour, ls=":")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("sources that the prior was learned from (dotted: no learned prior)")
+    axes.set_ylabel("milliseconds of an ask")
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=140)
 
 
 if __name__ == "__main__":

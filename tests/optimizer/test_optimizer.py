@@ -355,9 +355,9 @@ def test_mistakes_are_named_before_the_run_begins(arguments, error, message, unc
 def test_an_artifact_brings_space_prior_and_budget():
     optimizer = Optimizer(af="rhino-1")
     assert optimizer.space == Space.cube(1)
-    assert optimizer.budget == 3  # what it was trained for
+    assert optimizer.budget == 10  # what it was trained for
     assert torch.equal(optimizer.prior.lengthscale, metabo.family("rhino-1").prior.lengthscale)
-    assert optimizer.prior_source == "the artifact's own, with values as told"
+    assert optimizer.prior_source.startswith("the artifact's own, with values as told; past tasks")
     assert "the artifact's own" in repr(optimizer)
     other = {"x2": Float(0.0, 1.0), "x1": Float(0.0, 1.0)}
     assert list(Optimizer(other, af="branin").space.parameters) == ["x1", "x2"]
