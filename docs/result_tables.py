@@ -277,7 +277,9 @@ def _methods(stored: Stored, options: Options) -> Sequence[str]:
 
 
 def _short(method: str, options: Options) -> str:
-    return method.partition(":")[0] if "short" in options else method
+    """Return a method's name; a short one has no options but its prior."""
+    name, *others = method.split(":")
+    return ":".join([name, *(o for o in others if "short" not in options or o[:6] == "prior=")])
 
 
 def _brief(value: float, options: Options) -> str:
