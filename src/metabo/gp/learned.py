@@ -114,9 +114,8 @@ class LearnedPart:
         inverse = inverse_covariance(z, kernel, scale)
         groups = Groups.none(len(values) - 1) if groups is None else groups
         level = level_of(values[0], inverse) if has_level else values.new_zeros(())
-        # Subtracted first: the inverse has large entries, which magnify rounding.
-        apart = torch.cat([values[:1] - level, values[1:]])
-        return cls(z, apart @ inverse, scale, kernel, cells, groups, level)
+        weights = weights_of(values, level, inverse)
+        return cls(z, weights, scale, kernel, cells, groups, level)
 
     @property
     def rank(self) -> int:
@@ -249,3 +248,11 @@ def level_of(values: Float[Tensor, " Z"], inverse: Float[Tensor, "Z Z"]) -> Floa
     """
     weight = inverse.sum(0)
     return weight @ values / weight.sum()
+
+
+def weights_of(
+    values: Float[Tensor, "R Z"], level: Float[Tensor, ""], inverse: Float[Tensor, "Z Z"]
+) -> Float[Tensor, "R Z"]:
+    """Return the weights of mean and features with these values, the mean's without its level."""
+    # Subtracted first: the inverse has large entries, which magnify rounding.
+    return torch.cat([values[:1] - level, values[1:]]) @ inverse

@@ -28,8 +28,8 @@ _ENOUGH = 1e-4
 _POOL = 4096
 """Number of points to choose from."""
 _CHECKS = 64
-"""Number of points at which the interpolation is checked in the end; they are not in the pool.
-As many of them cover the cube as lie around the best points of the sources."""
+"""Number of points that cover the cube, and of points around the best ones of the sources, at
+which the interpolation is checked in the end."""
 _REACHES = (0.1, 0.05, 0.02)
 """Half the edges of the cubes around the best points, each around the best point so far."""
 _NEAR = 64

@@ -23,7 +23,7 @@ from torch import Tensor
 from metabo.errors import DataError
 from metabo.gp import GP, Cells, Groups, LearnedGP, LearnedPart, Prior, plain_log_evidence
 from metabo.gp.kernels import KernelName
-from metabo.gp.learned import inverse_covariance, level_of
+from metabo.gp.learned import inverse_covariance, level_of, weights_of
 from metabo.shapes import Float
 from metabo.sources.groups import grouped
 from metabo.sources.interpolation import Interpolation
@@ -125,8 +125,7 @@ class _Space:
             groups, portion = grouped(coefficients, size, n_groups)
         cells = _cells(portion, weight, self.noise_share)
         level = level_of(rows[0], self._inverse)
-        rows[0] -= level
-        weights = rows @ self._inverse
+        weights = weights_of(rows, level, self._inverse)
         return LearnedPart(self.z, weights, self.lengthscale, self.kernel, cells, groups, level)
 
     def judged(
